@@ -81,7 +81,7 @@ async function compareItsObjects(
     if (isFirst && ownOutput(await session.run(WRITES_OPTIONS)).trim() === "t") return null;
     return {
       objects: await session.run(isFirst ? EARLIER_OBJECTS : RESTORED_OBJECTS),
-      more: expected.version < 3 ? [] : await moreRestored(session),
+      more: expected.version < 3 ? [] : await moreRestored(session, expected.version),
       extensions: await session.run(EXTENSIONS),
     };
   });

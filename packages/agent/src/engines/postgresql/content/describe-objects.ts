@@ -9,7 +9,8 @@ import {
   TYPE_GRANTS_LEFT_OUT,
   isOfLargeObject,
   HAS_LARGE_OBJECTS,
-  HAS_SYSTEM_GRANTS,
+  EXTENSION_GRANTS_LEFT_OUT,
+  HAS_OTHERS_GRANTS,
   LARGE_OBJECTS_LEFT_OUT,
   LIST_PRIVILEGES,
   privilegesOf,
@@ -27,13 +28,7 @@ import {
 import { type DumpedBy, isUnrestored, notLookedFor, SUBSCRIPTION } from "../unrestored/unrestored-objects.ts";
 import { rowsOf } from "../schema.ts";
 import { majorOf } from "../version.ts";
-import {
-  MORE_KINDS,
-  MORE_OBJECTS,
-  sequenceStart,
-  UNDUMPED_COMMENT,
-  valueDefinition,
-} from "./more-objects.ts";
+import { MORE_KINDS, MORE_OBJECTS, sequenceStart, undumpedText, valueDefinition } from "./more-objects.ts";
 import { databaseObjects, SEQUENCE_VALUE, SOURCE_OBJECTS } from "./objects.ts";
 
 const LISTING_MS = 60_000;
@@ -53,6 +48,8 @@ export interface ListedObjects {
   readonly hasTypeGrants: boolean;
   /** Whether one of the server's own objects has other grants than when it was set up. */
   readonly hasSystemGrants: boolean;
+  /** The same of extensions' objects. */
+  readonly hasExtensionGrants: boolean;
   readonly prepared: PreparedTransactions;
 }
 
@@ -71,6 +68,7 @@ export const NOTHING_LISTED: ListedObjects = {
   hasMoreLargeObjects: false,
   hasTypeGrants: false,
   hasSystemGrants: false,
+  hasExtensionGrants: false,
   prepared: "unseen",
 };
 
@@ -95,7 +93,7 @@ export async function listObjects(
   const all = await list(LIST_PRIVILEGES, privilegesOf);
   const privileges = all === null ? null : dumpedPrivileges(all, dump.major);
   const [[hasLargeObjects] = []] = (await list(HAS_LARGE_OBJECTS, rowsOf)) ?? [];
-  const [[hasSystemGrants] = []] = (await list(HAS_SYSTEM_GRANTS, rowsOf)) ?? [];
+  const [[hasSystemGrants, hasExtensionGrants] = []] = (await list(HAS_OTHERS_GRANTS, rowsOf)) ?? [];
   const [[prepared = "unseen"] = []] = (await list(PREPARED, rowsOf)) ?? [];
   return {
     objects,
@@ -104,6 +102,7 @@ export async function listObjects(
     unrestored: await unrestored(list, majorOf(version), dump),
     hasTypeGrants: all?.some(isGrantOfType) === true,
     hasSystemGrants: hasSystemGrants === "true",
+    hasExtensionGrants: hasExtensionGrants === "true",
     hasMoreLargeObjects: hasLargeObjects === "true" && privileges?.some(isOfLargeObject) !== true,
     // The query names it itself.
     prepared: prepared as PreparedTransactions,
@@ -163,9 +162,12 @@ export function describeObjects(
       ...exactObjectsMetadata(inDump, key),
       left_out: MORE_KINDS.map((kind) => [kind, null] as const),
     };
-  const dumped = more.filter(({ kind }) => kind !== UNDUMPED_COMMENT);
-  const signed = { ...exactObjectsMetadata([...inDump, ...dumped], key), v: 3 as const };
-  return dumped.length === more.length ? signed : { ...signed, left_out: [[UNDUMPED_COMMENT, null]] };
+  const dumped = more.filter(({ kind }) => undumpedText(kind) === null);
+  const undumped = new Set(more.flatMap(({ kind }) => (undumpedText(kind) === null ? [] : [kind])));
+  const signed = { ...exactObjectsMetadata([...inDump, ...dumped], key), v: 4 as const };
+  return undumped.size === 0
+    ? signed
+    : { ...signed, left_out: [...undumped].map((kind) => [kind, null] as const) };
 }
 
 /** The same for owners and grants. */
@@ -180,6 +182,7 @@ export function describePrivileges(
     ...(after.hasMoreLargeObjects ? [LARGE_OBJECTS_LEFT_OUT] : []),
     ...(before.hasTypeGrants || after.hasTypeGrants ? [TYPE_GRANTS_LEFT_OUT] : []),
     ...(before.hasSystemGrants || after.hasSystemGrants ? [SYSTEM_GRANTS_LEFT_OUT] : []),
+    ...(before.hasExtensionGrants || after.hasExtensionGrants ? [EXTENSION_GRANTS_LEFT_OUT] : []),
   ];
   const signed = { ...exactObjectsMetadata(listed, key), v: 7 as const };
   return left_out.length === 0 ? signed : { ...signed, left_out };

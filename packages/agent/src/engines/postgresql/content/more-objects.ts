@@ -6,12 +6,26 @@ import { isTimedOut, ownOutput } from "../query-copy.ts";
 import { notOfExtension, OWN_SCHEMAS, rowsOf, SORTED } from "../schema.ts";
 import { databaseObjects, FIRST_OWN_OID, IS_UNDUMPED, LISTING, OWN_RELATION } from "./objects.ts";
 
-/** What the third version of `content.objects` lists besides `objects.ts`. */
+/** What the third version of `content.objects` lists besides `objects.ts`, and the fourth more. */
 
 /** The definition of this kind is the next value of a sequence that gave none yet. */
 export const SEQUENCE_START = "sequence_start";
-/** No dump has these: a test says that there are some, and compares none. */
-export const UNDUMPED_COMMENT = "undumped_comment";
+/** No dump has these: a test says that there are some, and compares none. The texts are for people. */
+const UNDUMPED: ReadonlyMap<string, string> = new Map([
+  ["undumped_comment", "comments that no dump has"],
+  ["undumped_trigger", "switched off triggers of constraints that no dump has"],
+  ["undumped_index", "invalid indexes that no dump has"],
+  ["undumped_object", "objects in pg_catalog or information_schema that no dump has"],
+]);
+
+/** What a test says of such a kind; null for any other. */
+export function undumpedText(kind: string): string | null {
+  return UNDUMPED.get(kind) ?? null;
+}
+
+/** Somebody made them in a schema of the server, which pg_dump leaves out. */
+const IN_SERVERS_SCHEMA = (from: string, catalog: string, namespace: string): string =>
+  `from ${catalog} ${from} where ${from}.oid >= ${FIRST_OWN_OID} and ${from}.${namespace} in ('pg_catalog'::regnamespace, 'information_schema'::regnamespace) and ${notOfExtension(catalog, `${from}.oid`)}`;
 
 const OWN = (from: string, catalog: string, namespace: string): string =>
   `from ${catalog} ${from} join pg_namespace n on n.oid = ${from}.${namespace} where ${OWN_SCHEMAS} and ${notOfExtension(catalog, `${from}.oid`)}`;
@@ -46,9 +60,33 @@ export const MORE_OBJECTS = `
     select 'comment', concat_ws(' ', 'large object', d.objoid), json_build_array(d.description), '' from pg_description d
     where d.classoid = 'pg_largeobject'::regclass and d.objoid < ${FIRST_OWN_OID}
     union all
-    select '${UNDUMPED_COMMENT}', concat_ws(' ', of.type, of.identity), json_build_array(d.description), ''
+    select 'undumped_comment', concat_ws(' ', of.type, of.identity), json_build_array(d.description), ''
     from pg_description d, pg_identify_object(d.classoid, d.objoid, d.objsubid) of where d.objoid >= ${FIRST_OWN_OID} and ${IS_UNDUMPED}
       and not exists (select from pg_depend e where e.classid = d.classoid and e.objid = d.objoid and e.deptype = 'e')
+    union all
+    select 'undumped_trigger', format('%s.%I', r.name, c.conname), json_build_array(), ''
+    from relation r join pg_constraint c on exists (select from pg_trigger t where t.tgrelid = r.oid and t.tgconstraint = c.oid and t.tgisinternal and t.tgenabled <> 'O')
+    union all
+    select 'undumped_index', i.relname::text, json_build_array(), '' from relation r join pg_index x on x.indrelid = r.oid join pg_class i on i.oid = x.indexrelid
+    where not x.indisvalid and i.relkind <> 'I'
+    union all
+    select 'undumped_object', concat('function ', p.proname), json_build_array(), '' ${IN_SERVERS_SCHEMA("p", "pg_proc", "pronamespace")}
+    union all
+    select 'undumped_object', concat('relation ', c.relname), json_build_array(), '' ${IN_SERVERS_SCHEMA("c", "pg_class", "relnamespace")} and c.relkind in ('r', 'p', 'v', 'm', 'S', 'f')
+    union all
+    select 'not_null', format('%s.%I', r.name, c.conname), json_build_array((select attname from pg_attribute where attrelid = r.oid and attnum = c.conkey[1]), c.connoinherit, c.convalidated), ''
+    from relation r join pg_constraint c on c.conrelid = r.oid where c.contype = 'n' and c.conislocal
+    union all
+    select 'toast_options', r.name, json_build_array(t.reloptions), '' from relation r join pg_class t on t.oid = r.reltoastrelid where r.relkind = 'm' and t.reloptions is not null
+    union all
+    select 'own_column', format('%s.%I', r.name, a.attname), json_build_array(), '' from relation r join pg_attribute a on a.attrelid = r.oid
+    where not r.relispartition and a.attnum > 0 and not a.attisdropped and a.attislocal and a.attinhcount > 0
+    union all
+    select 'extension_dependency', concat_ws(' ', of.type, of.identity, 'on', quote_ident(x.extname)), json_build_array(), ''
+    from pg_depend d join pg_extension x on x.oid = d.refobjid, pg_identify_object(d.classid, d.objid, d.objsubid) of where d.refclassid = 'pg_extension'::regclass and d.deptype = 'x'
+    union all
+    select 'schema_comment', 'public', json_build_array(d.description), ''
+    from pg_namespace s join pg_description d on d.classoid = 'pg_namespace'::regclass and d.objoid = s.oid where s.nspname = 'public' and d.description not in ('standard public schema', '')
     union all
     select 'user_mapping', concat_ws(' ', quote_ident(u.usename), quote_ident(u.srvname)), json_build_array(), '' from pg_user_mappings u where ${notOfExtension("pg_foreign_server", "u.srvid")}
     union all
@@ -87,6 +125,15 @@ export const MORE_OBJECTS = `
   )
   ${LISTING}`;
 
+/** Those of these kinds that the third version does not list. */
+const OF_FOURTH_VERSION: readonly string[] = [
+  "not_null",
+  "toast_options",
+  "own_column",
+  "extension_dependency",
+  "schema_comment",
+];
+
 /** The kinds of these for people, if a source did not list them in time, or they changed. */
 export const MORE_KINDS: readonly string[] = [
   "column_order",
@@ -106,7 +153,8 @@ export const MORE_KINDS: readonly string[] = [
   "access_method",
   "foreign_data_wrapper",
   SEQUENCE_START,
-  UNDUMPED_COMMENT,
+  ...UNDUMPED.keys(),
+  ...OF_FOURTH_VERSION,
 ];
 
 /**
@@ -134,10 +182,13 @@ const SEQUENCES_TO_READ = `
   group by part`;
 
 /**
- * All of these in a restored copy; null if the statement's time is not enough.
+ * All of these in a restored copy that such a version lists; null if the statement's time is not enough.
  * @throws RunError, SessionEnded
  */
-export async function moreRestored(session: PsqlSession): Promise<readonly DatabaseObject[] | null> {
+export async function moreRestored(
+  session: PsqlSession,
+  version: number,
+): Promise<readonly DatabaseObject[] | null> {
   const listed = await session.run(MORE_OBJECTS);
   const unused = await session.run(SEQUENCES_TO_READ);
   const added = await session.run(ADDED_TO_EXTENSIONS);
@@ -148,7 +199,8 @@ export async function moreRestored(session: PsqlSession): Promise<readonly Datab
     if (isTimedOut(read)) return null;
     for (const [name = "", value = ""] of rowsOf(ownOutput(read))) starts.push(sequenceStart(name, value));
   }
-  const objects = databaseObjects(ownOutput(listed)).filter(({ kind }) => kind !== UNDUMPED_COMMENT);
+  const unlisted = new Set([...UNDUMPED.keys(), ...(version < 4 ? OF_FOURTH_VERSION : [])]);
+  const objects = databaseObjects(ownOutput(listed)).filter(({ kind }) => !unlisted.has(kind));
   return [...objects, ...starts, ...databaseObjects(ownOutput(added))];
 }
 

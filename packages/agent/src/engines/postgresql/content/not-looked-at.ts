@@ -8,19 +8,25 @@ import type { ForeignMetadata } from "../../engine.ts";
 import { isOfType, unlistedBy } from "../privileges/list-privileges.ts";
 import type { Loaded } from "../run-pg-restore.ts";
 import { unrestoredUnlistedBy } from "../unrestored/unrestored-objects.ts";
-import { UNDUMPED_COMMENT } from "./more-objects.ts";
+import { undumpedText } from "./more-objects.ts";
 
 /** What is compared apart from the copy's objects, and what their check names in its place. */
 
 /** The names of all the kinds that a source did not list would not fit into a receipt. */
 export function leftOutAtSource({ leftOut }: ExpectedObjects): string[] {
   const all = leftOut.map(([kind]) => kind);
-  const prepared = all.map(preparedText).filter((text) => text !== null);
-  const kinds = all.filter((kind) => preparedText(kind) === null);
+  const prepared = all.map(ofServerText).filter((text) => text !== null);
+  const kinds = all.filter((kind) => ofServerText(kind) === null);
   if (kinds.length === 0) return prepared;
-  return kinds.every((kind) => kind === UNDUMPED_COMMENT)
-    ? ["comments that no dump has", ...prepared]
+  const undumped = kinds.map(undumpedText).filter((text) => text !== null);
+  return undumped.length === kinds.length
+    ? [...undumped, ...prepared]
     : [`objects of ${plural(kinds.length, "kind")} such as conversions and languages`, ...prepared];
+}
+
+/** What a server has beside the database's own objects. */
+function ofServerText(kind: string): string | null {
+  return kind === "closed_database" ? "databases that accept no connections" : preparedText(kind);
 }
 
 /**

@@ -65,7 +65,11 @@ export function catalogueTables(output: string): CatalogueTable[] {
   );
 }
 
-/** Kind and name of the other data, which is not compared. */
+/**
+ * Kind and name of the other data, which is not compared. A dump has no rows of a table that belongs
+ * to an extension, unless the extension says that they are its settings, nor of one in a schema of
+ * the server.
+ */
 export const NOT_COMPARED = `
   select json_build_array(kind, name) from (
     select case c.relkind when 'f' then 'foreign_table' else 'materialized_view' end as kind, format('%I.%I', n.nspname, c.relname) as name
@@ -74,6 +78,11 @@ export const NOT_COMPARED = `
     union all
     select 'extension_table', format('%I.%I', n.nspname, c.relname)
     from pg_extension e, unnest(e.extconfig) config(oid) join pg_class c on c.oid = config.oid and c.relkind = 'r' join pg_namespace n on n.oid = c.relnamespace
+    union all
+    select 'not_in_dump', format('%I.%I', n.nspname, c.relname)
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where c.relkind = 'r' and c.oid >= 16384 and pg_relation_size(c.oid) > 0 and not exists (select from pg_extension where c.oid = any (extconfig))
+      and (n.nspname in ('pg_catalog', 'information_schema') or not ${notOfExtension("pg_class", "c.oid")})
     union all
     select 'generated_column', format('%I.%I.%I', n.nspname, c.relname, a.attname)
     from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid

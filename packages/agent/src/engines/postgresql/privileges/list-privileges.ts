@@ -89,6 +89,7 @@ export function isOfLargeObject({ kind }: DatabaseObject): boolean {
 export const LARGE_OBJECTS_LEFT_OUT = [LARGE_OBJECTS_KIND, null] as const;
 export const TYPE_GRANTS_LEFT_OUT = [OF_TYPES_GRANTED_KIND, null] as const;
 export const SYSTEM_GRANTS_LEFT_OUT = ["grants_on_system_objects", null] as const;
+export const EXTENSION_GRANTS_LEFT_OUT = ["grants_on_extension_objects", null] as const;
 
 export const HAS_LARGE_OBJECTS = "select json_build_array(exists (select from pg_largeobject_metadata))";
 
@@ -100,22 +101,36 @@ const OTHERS_GRANTS = (acl: string): string => `(
 const IS_CHANGED = (acl: string, kind: string, owner: string): string =>
   `${acl} is not null and ${OTHERS_GRANTS(acl)} is distinct from ${OTHERS_GRANTS(`coalesce(i.initprivs, acldefault('${kind}', ${owner}))`)}`;
 
+const WITH_INITIAL = (catalog: string, oid: string, sub = "0"): string =>
+  `left join pg_init_privs i on i.classoid = '${catalog}'::regclass and i.objoid = ${oid} and i.objsubid = ${sub}`;
+
 const OF_SYSTEM = (catalog: string, oid: string, sub = "0"): string =>
-  `left join pg_init_privs i on i.classoid = '${catalog}'::regclass and i.objoid = ${oid} and i.objsubid = ${sub} where ${oid} < 16384`;
+  `${WITH_INITIAL(catalog, oid, sub)} where ${oid} < 16384`;
+
+const OF_EXTENSION = (catalog: string, oid: string, sub = "0"): string =>
+  `${WITH_INITIAL(catalog, oid, sub)} where not ${notOfExtension(catalog, oid)}`;
 
 /**
- * Whether somebody granted or revoked something on the server's own objects. A dump has such
- * grants, but another server may lack the objects or the roles. It has none on
- * `information_schema`.
+ * Whether somebody granted or revoked something on the server's own objects, and on those of
+ * extensions. A dump has such grants, but another server may lack the objects or the roles. It has
+ * none on `information_schema`.
  */
-export const HAS_SYSTEM_GRANTS = `
+export const HAS_OTHERS_GRANTS = `
   select json_build_array(
     exists (select from pg_proc p ${OF_SYSTEM("pg_proc", "p.oid")} and p.pronamespace = 'pg_catalog'::regnamespace and ${IS_CHANGED("p.proacl", "f", "p.proowner")})
     or exists (select from pg_class c ${OF_SYSTEM("pg_class", "c.oid")} and c.relnamespace = 'pg_catalog'::regnamespace and ${IS_CHANGED("c.relacl", "r", "c.relowner")})
     or exists (select from pg_attribute a join pg_class c on c.oid = a.attrelid ${OF_SYSTEM("pg_class", "c.oid", "a.attnum")} and c.relnamespace = 'pg_catalog'::regnamespace and ${IS_CHANGED("a.attacl", "c", "c.relowner")})
     or exists (select from pg_language l ${OF_SYSTEM("pg_language", "l.oid")} and ${IS_CHANGED("l.lanacl", "l", "l.lanowner")})
     or exists (select from pg_type t ${OF_SYSTEM("pg_type", "t.oid")} and t.typnamespace = 'pg_catalog'::regnamespace and ${IS_CHANGED("t.typacl", "T", "t.typowner")})
-    or exists (select from pg_namespace n ${OF_SYSTEM("pg_namespace", "n.oid")} and n.nspname = 'pg_catalog' and ${IS_CHANGED("n.nspacl", "n", "n.nspowner")}))`;
+    or exists (select from pg_namespace n ${OF_SYSTEM("pg_namespace", "n.oid")} and n.nspname = 'pg_catalog' and ${IS_CHANGED("n.nspacl", "n", "n.nspowner")}),
+    exists (select from pg_proc p ${OF_EXTENSION("pg_proc", "p.oid")} and ${IS_CHANGED("p.proacl", "f", "p.proowner")})
+    or exists (select from pg_class c ${OF_EXTENSION("pg_class", "c.oid")} and c.relkind <> 'S' and ${IS_CHANGED("c.relacl", "r", "c.relowner")})
+    or exists (select from pg_class c ${OF_EXTENSION("pg_class", "c.oid")} and c.relkind = 'S' and ${IS_CHANGED("c.relacl", "s", "c.relowner")})
+    or exists (select from pg_attribute a join pg_class c on c.oid = a.attrelid ${WITH_INITIAL("pg_class", "c.oid", "a.attnum")} where not ${notOfExtension("pg_class", "c.oid")} and ${IS_CHANGED("a.attacl", "c", "c.relowner")})
+    or exists (select from pg_language l ${OF_EXTENSION("pg_language", "l.oid")} and l.oid >= 16384 and ${IS_CHANGED("l.lanacl", "l", "l.lanowner")})
+    or exists (select from pg_type t ${OF_EXTENSION("pg_type", "t.oid")} and ${IS_CHANGED("t.typacl", "T", "t.typowner")})
+    or exists (select from pg_namespace n ${OF_EXTENSION("pg_namespace", "n.oid")} and ${IS_CHANGED("n.nspacl", "n", "n.nspowner")})
+    or exists (select from pg_foreign_data_wrapper w ${OF_EXTENSION("pg_foreign_data_wrapper", "w.oid")} and ${IS_CHANGED("w.fdwacl", "F", "w.fdwowner")}))`;
 
 /**
  * Each row is a JSON array: kind, name, and the SHA-256 of a JSON array of the owner and the

@@ -1,4 +1,5 @@
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
+import { FIRST_OWN_OID } from "../content/objects.ts";
 import { notOfExtension, OWN_SCHEMAS, rowsOf } from "../schema.ts";
 import { settingValues } from "../setting-values.ts";
 import {
@@ -74,6 +75,9 @@ export const listUnrestored = (major: number): string => `
     union all
     select 'large_object_label', '', json_build_array(provider, concat('LARGE OBJECT ', objoid), label) from pg_seclabel where classoid = 'pg_largeobject'::regclass
     union all
+    select 'extension_comment', extname::text, json_build_array(extname, description)
+    from pg_extension x join pg_description d on d.classoid = 'pg_extension'::regclass and d.objoid = x.oid where x.oid >= ${FIRST_OWN_OID}
+    union all
     select 'tablespace', concat(what, ' ', nspname, '.', relname), json_build_array(what, nspname, relname, spcname) from (${PLACED}) placed
     union all
     select 'database_setting', split_part(v, '=', 1), json_build_array(d.datname, split_part(v, '=', 1), substr(v, strpos(v, '=') + 1))
@@ -121,12 +125,13 @@ export const WHO_SEES_SUBSCRIPTIONS = `
   select json_build_array(current_setting('is_superuser'), exists (select from pg_subscription s join pg_database d on d.oid = s.subdbid where d.datname = current_database()))`;
 
 /**
- * The same for subscriptions, as a superuser. Their connection strings never leave the server.
+ * The same for subscriptions, as a superuser. Of their connection strings, only digests leave the
+ * server.
  * Options that a version lacks have the value of its behaviour.
  */
 export const LIST_SUBSCRIPTIONS = `
   with subscription as (
-    select s.subname, s.oid, pg_get_userbyid(s.subowner) as owner, to_jsonb(s) - 'subconninfo' as s
+    select s.subname, s.oid, pg_get_userbyid(s.subowner) as owner, encode(sha256(convert_to(s.subconninfo, 'UTF8')), 'hex') as digest, to_jsonb(s) - 'subconninfo' as s
     from pg_subscription s join pg_database d on d.oid = s.subdbid where d.datname = current_database()
   ), object(kind, name, parts) as (
     select 'subscription', subname::text, json_build_array(subname, (s->'subpublications')::text, coalesce(s->>'subslotname', ''), coalesce(s->>'subbinary', 'false'),
@@ -134,6 +139,8 @@ export const LIST_SUBSCRIPTIONS = `
       case coalesce(s->>'subtwophasestate', 'd') when 'd' then 'off' else 'on' end, coalesce(s->>'subdisableonerr', 'false'), coalesce(s->>'subpasswordrequired', 'true'),
       coalesce(s->>'subrunasowner', 'false'), coalesce(s->>'suborigin', 'any'), coalesce(s->>'subfailover', 'false'), s->>'subsynccommit')
     from subscription
+    union all
+    select 'subscription_connection', subname::text, json_build_array(subname, digest) from subscription
     union all
     select 'owner', concat('subscription ', subname), json_build_array('subscription', subname, owner) from subscription
     union all

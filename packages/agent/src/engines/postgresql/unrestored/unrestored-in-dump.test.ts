@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { unrestoredInDump } from "./unrestored-in-dump.ts";
 
@@ -21,6 +22,7 @@ ALTER EVENT TRIGGER "E 2" DISABLE;
 CREATE EVENT TRIGGER at_end ON ddl_command_end
          WHEN TAG IN ('CREATE TABLE', 'DROP TABLE')
    EXECUTE FUNCTION s.told();
+COMMENT ON EXTENSION "my ext" IS 'it''s';
 SECURITY LABEL FOR "my ""own""" ON FUNCTION s.f(a integer, OUT c text) IS 'top';
 SECURITY LABEL FOR mac ON LARGE OBJECT 4711 IS 'top';
 SECURITY LABEL FOR mac ON DATABASE shop IS 'top';
@@ -75,10 +77,16 @@ test("publications, subscriptions, event triggers and labels are read as pg_dump
     ],
     ["publication_schema", "P q s", ["P q", "s"]],
     [
+      "subscription_connection",
+      "sub",
+      ["sub", createHash("sha256").update("host=there password='secret' dbname=y").digest("hex")],
+    ],
+    [
       "subscription",
       "sub",
       ["sub", '["a","B c"]', "", "true", "off", "off", "false", "true", "false", "any", "false", "local"],
     ],
+    ["extension_comment", "my ext", ["my ext", "it's"]],
     [
       "security_label",
       'my "own" FUNCTION s . f ( a integer , OUT c text )',

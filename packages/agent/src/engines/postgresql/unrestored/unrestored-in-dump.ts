@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import { statementsOf } from "../printed/sql-words.ts";
 import { OF_DATABASE } from "./database-in-dump.ts";
@@ -51,6 +52,7 @@ const READERS: readonly Reader[] = [
   { begins: ["COMMENT", "ON", "PUBLICATION"], read: comment("publication") },
   { begins: ["COMMENT", "ON", "SUBSCRIPTION"], read: comment("subscription") },
   { begins: ["COMMENT", "ON", "EVENT", "TRIGGER"], read: comment("event trigger") },
+  { begins: ["COMMENT", "ON", "EXTENSION"], read: extensionComment },
   { begins: ["SECURITY", "LABEL", "FOR"], read: securityLabel },
 ];
 
@@ -92,10 +94,12 @@ function changedPublication(found: FoundInDump, statement: StatementReader): boo
   ]);
 }
 
-/** Reads past the connection string, which may hold a password. */
+/** Of the connection string, which may hold a password, only the digest is kept. */
 function subscription(found: FoundInDump, statement: StatementReader): boolean {
   const name = statement.name();
-  if (name === null || !statement.accepts("CONNECTION") || statement.text() === null) return false;
+  const connection = statement.accepts("CONNECTION") ? statement.text() : null;
+  if (name === null || connection === null) return false;
+  const digest = createHash("sha256").update(connection).digest("hex");
   const publications = statement.accepts("PUBLICATION") ? statement.names() : null;
   const options = statement.accepts("WITH")
     ? statement.options(
@@ -114,6 +118,7 @@ function subscription(found: FoundInDump, statement: StatementReader): boolean {
     : null;
   if (publications === null || options?.get("connect") !== "false") return false;
   const slot = options.get("slot_name");
+  found.add("subscription_connection", name, [name, digest]);
   return found.add("subscription", name, [
     name,
     listText(publications),
@@ -170,6 +175,13 @@ function comment(what: string): Read {
     const text = statement.accepts("IS") ? statement.text() : null;
     return name !== null && text !== null && found.add("comment", `${what} ${name}`, [what, name, text]);
   };
+}
+
+/** A copy gets the comment too, after that of the extension that is installed there. */
+function extensionComment(found: FoundInDump, statement: StatementReader): boolean {
+  const name = statement.name();
+  const text = statement.accepts("IS") ? statement.text() : null;
+  return name !== null && text !== null && found.add("extension_comment", name, [name, text]);
 }
 
 /** What has a label, by the first word of what is labelled. */

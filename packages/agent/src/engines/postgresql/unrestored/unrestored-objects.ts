@@ -15,6 +15,8 @@ export type UnrestoredKind =
   | "event_trigger"
   | "security_label"
   | "large_object_label"
+  | "subscription_connection"
+  | "extension_comment"
   | "tablespace"
   | "owner"
   | "comment"
@@ -41,6 +43,8 @@ const SINCE: ReadonlyMap<string, number> = new Map<UnrestoredKind, number>([
   ["database_tablespace", 5],
   ["database_label", 5],
   ["large_object_label", 5],
+  ["subscription_connection", 5],
+  ["extension_comment", 5],
   ["tablespace", 5],
 ]);
 
