@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { comparedContentText } from "@attestore/proof";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { tarEnd, tarHeader, tarPadding } from "@attestore/host/tar";
 import { readCiphertext } from "../../src/crypto/ciphertext.ts";
@@ -308,4 +309,30 @@ test("a missing database, and one without access, leave nothing", async () => {
   });
   expect(readdirSync(place.blobs)).toEqual(before);
   nothingLeft();
+});
+
+test("all databases are also templates that somebody made; one that accepts no connections is named, one half removed is left out", async () => {
+  server.sql(`create database model template template0 is_template true; create database closed template template0;
+    create database half_removed template template0; update pg_database set datconnlimit = -2 where datname = 'half_removed';
+    \\connect model
+    create table pattern (n int); insert into pattern values (1);
+    \\connect postgres
+    alter database closed allow_connections false`);
+  try {
+    const made = await back({ databases: "all" });
+    const names = (made.sourceMetadata["databases"] as { name: string }[]).map(({ name }) => name);
+    expect(names).toEqual(["Bill ing", "empty", "model", "orders", "postgres"]);
+    const tested = await testIt(made, made.sourceMetadata);
+    expect(tested.reason).toBeUndefined();
+    expect(comparedContentText(tested.checks)).toContain(
+      "not compared: databases that accept no connections",
+    );
+    expect(comparedContentText((await testIt(backup, backup.sourceMetadata)).checks)).not.toContain(
+      "connections",
+    );
+    await expect(back({ databases: ["closed"] })).rejects.toMatchObject({ code: "source_missing" });
+  } finally {
+    server.sql(`alter database model is_template false; drop database model; drop database closed;
+      update pg_database set datconnlimit = -1 where datname = 'half_removed'; drop database half_removed`);
+  }
 });

@@ -4,10 +4,17 @@ import { outputOf } from "./session-error.ts";
 import { inReadingSession } from "./source-session.ts";
 
 const MOST = 500;
+/**
+ * Databases that can be backed up. As for pg_dumpall, those that somebody made a template of are
+ * among them, and one whose removal was broken off (-2) is not.
+ */
+export const CAN_BE_DUMPED =
+  "datallowconn and datconnlimit <> -2 and datname not in ('template0', 'template1')";
+
 /** Those that the user may connect to. */
 const DATABASES = `
   select json_build_array(datname) from pg_database
-  where datallowconn and not datistemplate and has_database_privilege(oid, 'connect')
+  where ${CAN_BE_DUMPED} and has_database_privilege(oid, 'connect')
   order by datname limit ${MOST}`;
 
 /**

@@ -61,7 +61,14 @@ function metadataOf(databases: number, { extensions, roles, name = "tenant" }: E
       Buffer.alloc(32),
     ),
   };
-  const set = { version: "17.2", tools: "17.2", own: described[0]?.name ?? "", described, globals };
+  const set = {
+    version: "17.2",
+    tools: "17.2",
+    own: described[0]?.name ?? "",
+    described,
+    globals,
+    lacksClosed: false,
+  };
   return describeSet(set) as SourceMetadata;
 }
 

@@ -19,7 +19,12 @@ export interface DescribedSet {
   readonly own: string;
   readonly described: readonly { readonly name: string; readonly metadata: SourceMetadata }[];
   readonly globals: Globals | null;
+  /** Whether it should have all databases, and the server has some that accept no connections. */
+  readonly lacksClosed: boolean;
 }
+
+/** For `left_out` of the metadata, of the first database. */
+const CLOSED_LEFT_OUT = ["closed_database", null] as const;
 
 /** Combines the databases' own hashes, by name. */
 export function setHash(hashes: readonly (readonly [string, string])[]): string {
@@ -32,7 +37,14 @@ export function tablesOfEach(databases: number): number {
   return Math.max(1, Math.floor(MAX_TABLES_LISTED / Math.max(1, databases)));
 }
 
-export function describeSet({ version, tools, own, described, globals }: DescribedSet): SourceMetadata {
+export function describeSet({
+  version,
+  tools,
+  own,
+  described,
+  globals,
+  lacksClosed,
+}: DescribedSet): SourceMetadata {
   const share = tablesOfEach(described.length);
   const tables = described.map(({ name, metadata }) =>
     (metadata["tables"] as { name: string }[]).map((table) => ({
@@ -69,7 +81,7 @@ export function describeSet({ version, tools, own, described, globals }: Describ
     ...(globals?.objects === null || globals === null
       ? {}
       : { content: { globals: objectsOf(globals.objects, described.length) } }),
-    databases: described.map(({ name, metadata }) => ({
+    databases: described.map(({ name, metadata }, index) => ({
       name,
       schema_hash: metadata.schema_hash,
       encoding: metadata["encoding"],
@@ -78,7 +90,7 @@ export function describeSet({ version, tools, own, described, globals }: Describ
       extensions: metadata["extensions"],
       named_roles: metadata["named_roles"],
       row_counts: metadata["row_counts"] as RowCounts,
-      ...contentOf(metadata, described.length),
+      ...contentOf(metadata, described.length, lacksClosed && index === 0 ? [CLOSED_LEFT_OUT] : []),
     })),
     tables: tables.flat(),
     schema_summary: joined(described),
@@ -90,7 +102,11 @@ export function describeSet({ version, tools, own, described, globals }: Describ
  * The content of one database. A set has no more room for names than a single database, so they
  * share it.
  */
-function contentOf(metadata: SourceMetadata, databases: number): { readonly content?: ContentMetadata } {
+function contentOf(
+  metadata: SourceMetadata,
+  databases: number,
+  leftOut: NonNullable<ObjectDigests["left_out"]>,
+): { readonly content?: ContentMetadata } {
   const content = metadata["content"] as ContentMetadata | undefined;
   if (content === undefined) return {};
   const { count, named } = content.not_compared;
@@ -100,11 +116,18 @@ function contentOf(metadata: SourceMetadata, databases: number): { readonly cont
     content: {
       ...more,
       not_compared: { count, named: named.slice(0, share) },
-      ...(objects === undefined ? {} : { objects: objectsOf(objects, databases) }),
+      ...(objects === undefined ? {} : { objects: objectsOf(withLeftOut(objects, leftOut), databases) }),
       ...(privileges === undefined ? {} : { privileges: objectsOf(privileges, databases) }),
       ...(unrestored === undefined ? {} : { unrestored: objectsOf(unrestored, databases) }),
     },
   };
+}
+
+function withLeftOut<Objects extends ObjectDigests>(
+  objects: Objects,
+  more: NonNullable<ObjectDigests["left_out"]>,
+): Objects {
+  return more.length === 0 ? objects : { ...objects, left_out: [...(objects.left_out ?? []), ...more] };
 }
 
 /** With many databases, a receipt has room for only one digest of each. */

@@ -10,6 +10,7 @@ import { DatabaseDump, type DatabaseToDump } from "../database-dump.ts";
 import { contentKeyOf } from "../content/describe-content.ts";
 import type { PsqlSession } from "../psql-session.ts";
 import { outputOf } from "../session-error.ts";
+import { CAN_BE_DUMPED } from "../list-databases.ts";
 import { rowsOf } from "../schema.ts";
 import type { PostgresqlSettings } from "../../../config/engines/postgresql.ts";
 import { dumpGlobals } from "./dump-globals.ts";
@@ -39,7 +40,7 @@ const PART_BYTES = 8 << 20;
  */
 export async function dumpSet(set: SetToDump): Promise<Omit<Dump, "origin">> {
   const { source, database, session, version } = set;
-  const { names, own } = await databasesOf(set);
+  const { names, own, lacksClosed } = await databasesOf(set);
   const globals = source.globals ? await dumpGlobals(database, session, version) : null;
   await session.close();
   let running: DatabaseDump | null = null;
@@ -65,7 +66,9 @@ export async function dumpSet(set: SetToDump): Promise<Omit<Dump, "origin">> {
     expectedBytes: null,
     metadata: () =>
       isWhole
-        ? Promise.resolve(describeSet({ version, tools: database.tools.version, own, described, globals }))
+        ? Promise.resolve(
+            describeSet({ version, tools: database.tools.version, own, described, globals, lacksClosed }),
+          )
         : Promise.reject(new Error("the metadata of a dump that has not ended")),
     close: async () => {
       await running?.close();
@@ -76,11 +79,11 @@ export async function dumpSet(set: SetToDump): Promise<Omit<Dump, "origin">> {
 async function databasesOf({
   source,
   session,
-}: SetToDump): Promise<{ names: readonly string[]; own: string }> {
+}: SetToDump): Promise<{ names: readonly string[]; own: string; lacksClosed: boolean }> {
   const list = async (sql: string): Promise<string[]> =>
     rowsOf(outputOf(await session.run(sql), "listing the databases")).map(([name = ""]) => name);
   const there = await list(
-    "select json_build_array(datname) from pg_database where datallowconn and not datistemplate order by datname",
+    `select json_build_array(datname) from pg_database where ${CAN_BE_DUMPED} order by datname`,
   );
   const [own = ""] = await list("select json_build_array(current_database())");
   const wanted = source.databases === "all" ? there : (source.databases ?? [own]);
@@ -93,7 +96,14 @@ async function databasesOf({
   }
   if (wanted.length > MAX_DATABASES)
     throw new RunError("dump_failed", `${source.slug} names more than ${MAX_DATABASES} databases`);
-  return { names: wanted, own: wanted.includes(own) ? own : (wanted[0] ?? own) };
+  const closed = await list(
+    "select json_build_array(datname) from pg_database where not datallowconn and datname not in ('template0', 'template1')",
+  );
+  return {
+    names: wanted,
+    own: wanted.includes(own) ? own : (wanted[0] ?? own),
+    lacksClosed: source.databases === "all" && closed.length > 0,
+  };
 }
 
 function* entryOf(name: string, content: Buffer): Generator<Buffer, void, undefined> {
