@@ -152,6 +152,33 @@ const RARER: readonly (readonly Damage[])[] = [
       "index column public.by_sum 1 (missing)",
     ],
   ],
+  [
+    [
+      "storage parameters of a materialized view's TOAST table changed on the way",
+      "alter materialized view counted set (toast.autovacuum_enabled = off)",
+      "toast options public.counted (not at the source)",
+    ],
+    [
+      "a function's dependency on an extension lost on the way",
+      "alter function told() no depends on extension postgres_fdw",
+      "extension dependency function public.told() on postgres_fdw (missing)",
+    ],
+    [
+      "an inherited column that its table no longer declares on the way",
+      "drop table heir; create table heir (c text) inherits (parent)",
+      "own column public.heir.a (missing)",
+    ],
+    [
+      "the comment of the schema `public` changed on the way",
+      "comment on schema public is 'other'",
+      "schema comment public (not at the source)",
+    ],
+    [
+      "an extension's comment changed on the way",
+      "comment on extension pg_trgm is 'other'",
+      "extension comment pg_trgm (other)",
+    ],
+  ],
 ];
 
 /** Rights are granted to roles that every server has. */

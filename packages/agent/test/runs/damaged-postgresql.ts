@@ -54,6 +54,9 @@ export const MORE = `
   create index by_sum on lines ((n + id)); alter index by_sum alter column 1 set statistics 400;
   create conversion narrower for 'UTF8' to 'LATIN1' from utf8_to_iso8859_1; create conversion wider for 'LATIN1' to 'UTF8' from iso8859_1_to_utf8;
   create extension postgres_fdw; create server away foreign data wrapper postgres_fdw options (port '5432', host '192.0.2.1');
+  create table parent (a int, b text); create table heir (a int, c text) inherits (parent);
+  alter function told() depends on extension postgres_fdw;
+  create materialized view counted as select count(*) as n, 'x'::text as v from lines;
   create user mapping for pg_monitor server away options (user 'u', password 'never-to-be-seen'); create user mapping for public server away;
     create foreign table there (a int, b text) server away;
     create table letters (id int primary key, mail text, note text);

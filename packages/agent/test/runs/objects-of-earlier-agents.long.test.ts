@@ -85,7 +85,9 @@ test("a backup that lists objects as agents did before the third version is comp
   const key = await openContentKey(whole.sourceMetadata, [place.identity]);
   const settings = PRINTING.map((each) => `set ${each};`).join("\n");
   const listed = databaseObjects(source.server.sql(`\\connect second\n${settings}\n${RESTORED_OBJECTS};`));
-  expect(listed).toHaveLength(content.objects.total - 2);
+  // The fourth version has the NOT NULL of the column, from PostgreSQL 18 on.
+  const major = Number.parseInt(source.server.sql("show server_version"), 10);
+  expect(listed).toHaveLength(content.objects.total - (major < 18 ? 2 : 3));
   const objects = exactObjectsMetadata(listed, key!);
   const sourceMetadata = { ...whole.sourceMetadata, content: { ...content, objects } };
   const tested = await source.test({ ...whole, sourceMetadata } as unknown as MadeBackup);
@@ -102,7 +104,7 @@ test("a backup that lists objects as agents did before the third version is comp
     result: "passed",
     observed: {
       objects: listed.length,
-      not_looked_at_objects: "objects of 18 kinds such as conversions and languages",
+      not_looked_at_objects: "objects of 26 kinds such as conversions and languages",
     },
   });
   const reset = await source.dumpedAfter("alter sequence few_id_seq restart with 1", "second");

@@ -15,6 +15,9 @@ export const PRINTING: readonly string[] = [
   "standard_conforming_strings = on",
 ];
 
+/** Objects with oids from here on were created after the cluster. */
+export const FIRST_OWN_OID = 16_384;
+
 /** Schemas of the server itself, and of sessions. */
 export const OWN_SCHEMAS = "n.nspname !~ '^pg_' and n.nspname <> 'information_schema'";
 /** Excludes what belongs to an extension. */

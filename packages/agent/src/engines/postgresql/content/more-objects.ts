@@ -3,8 +3,8 @@ import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import type { PsqlSession } from "../psql-session.ts";
 import { LOADING_ROLE } from "../loading-role.ts";
 import { isTimedOut, ownOutput } from "../query-copy.ts";
-import { notOfExtension, OWN_SCHEMAS, rowsOf, SORTED } from "../schema.ts";
-import { databaseObjects, FIRST_OWN_OID, IS_UNDUMPED, LISTING, OWN_RELATION } from "./objects.ts";
+import { FIRST_OWN_OID, notOfExtension, OWN_SCHEMAS, rowsOf, SORTED } from "../schema.ts";
+import { databaseObjects, IS_UNDUMPED, LISTING, OWN_RELATION } from "./objects.ts";
 
 /** What the third version of `content.objects` lists besides `objects.ts`, and the fourth more. */
 

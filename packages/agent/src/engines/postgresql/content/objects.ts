@@ -1,7 +1,7 @@
 import type { ObjectsWords } from "../../../checks/index.ts";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import { asReadBack } from "../printed/printed-sql.ts";
-import { notOfExtension, OWN_SCHEMAS, rowsOf, SORTED } from "../schema.ts";
+import { FIRST_OWN_OID, notOfExtension, OWN_SCHEMAS, rowsOf, SORTED } from "../schema.ts";
 
 /**
  * The definition of this kind is a value. Only the dump knows it, because a sequence changes even
@@ -11,9 +11,6 @@ export const SEQUENCE_VALUE = "sequence_value";
 
 export const OWN_RELATION = (kinds: string): string =>
   `c.relkind in (${kinds}) and ${OWN_SCHEMAS} and ${notOfExtension("pg_class", "c.oid")}`;
-
-/** Objects with oids from here on were created after the cluster. */
-export const FIRST_OWN_OID = 16_384;
 
 /**
  * A column's options, without the one that PostgreSQL 17.12 writes into every column itself. A dump

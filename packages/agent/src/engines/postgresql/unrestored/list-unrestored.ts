@@ -1,6 +1,5 @@
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
-import { FIRST_OWN_OID } from "../content/objects.ts";
-import { notOfExtension, OWN_SCHEMAS, rowsOf } from "../schema.ts";
+import { FIRST_OWN_OID, notOfExtension, OWN_SCHEMAS, rowsOf } from "../schema.ts";
 import { settingValues } from "../setting-values.ts";
 import {
   isOfEveryServer,
