@@ -88,6 +88,7 @@ describe("the compose file", () => {
       const secrets = new Map(first);
       expect(secrets.get("s3_secret")).toMatch(/^[0-9a-f]{48}$/);
       expect(secrets.get("database_password")).toMatch(/^[0-9a-f]{48}$/);
+      expect(secrets.get("metrics_token")).toMatch(/^[0-9a-f]{48}$/);
       expect(secrets.get("database_password")).not.toBe(secrets.get("s3_secret"));
       expect(secrets.get("database_url")).toBe(
         `postgresql://attestore:${secrets.get("database_password")}@postgres:5432/attestore`,
@@ -96,6 +97,31 @@ describe("the compose file", () => {
     } finally {
       rmSync(copy, { recursive: true });
     }
+  });
+
+  test("is backed up and restored by commands that name its services, database and directories", () => {
+    const page = readFileSync(join(PACKAGING, "../../docs/operate.md"), "utf8");
+    const commands = [...page.matchAll(/<!-- compose: \w+ -->\n```sh\n([^]*?)```/g)].map(
+      ([, block = ""]) => block,
+    );
+    expect(commands).toHaveLength(2);
+    const text = commands.join("");
+    const named = [...text.matchAll(/\$compose (?:exec -T|run .*?(?:--entrypoint tar|--no-deps)) (\w+)/g)];
+    expect(named).toHaveLength(7);
+    for (const [, name] of named) expect(file.services).toHaveProperty(name ?? "");
+    for (const [, names = ""] of text.matchAll(/\$compose up -d([^#\n]*)/g))
+      for (const name of names.trim().split(" ").filter(Boolean)) expect(file.services).toHaveProperty(name);
+    const { environment } = file.services["postgres"] ?? {};
+    expect([environment?.["POSTGRES_USER"], environment?.["POSTGRES_DB"]]).toEqual([
+      "attestore",
+      "attestore",
+    ]);
+    const mounted = (name: string): string[] =>
+      file.services[name]?.volumes?.map((volume) => volume.split(":")[1] ?? "") ?? [];
+    expect(mounted("attestore")).toContain("/var/lib/attestore-server");
+    expect(mounted("objects")).toEqual(
+      expect.arrayContaining(["/data/objects", "/data/versions", "/data/metadata"]),
+    );
   });
 
   test("lets agents upload over https only, because they accept nothing else", () => {
