@@ -186,6 +186,12 @@ test("while the token is unplugged, the service answers 503", async () => {
   process.kill(tokenProcess(), "SIGKILL");
   const envelope = seal(agent.signer, restoreTestStatement(agent, backup));
   await expect(submit(agent, envelope)).rejects.toThrow(UNAVAILABLE);
+  const { stdout } = await server.cli("doctor", "--json");
+  const { findings } = JSON.parse(stdout) as { findings: { check: string }[] };
+  expect(findings.find(({ check }) => check === "keys")).toMatchObject({
+    level: "failed",
+    next: expect.stringContaining("takes no receipts"),
+  });
   await hsm.plugIn();
   expect((await submit(agent, envelope)).status).toBe(201);
   expect((await sign()).status).toBe(201);
