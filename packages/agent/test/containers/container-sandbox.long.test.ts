@@ -95,6 +95,7 @@ describe.each(["disk", "memory"] as const)("a restore test with its data in %s",
       "inferred:content",
       "inferred:objects",
       "inferred:privileges",
+      "inferred:unrestored",
       "inferred:indexes",
     ]);
     expect(tested.phases.restore_ms).toBeGreaterThan(0);

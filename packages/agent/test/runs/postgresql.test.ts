@@ -81,6 +81,7 @@ test("a restore test passes if the schema and every count are the same", async (
     "inferred:rows:public.orders",
     "inferred:schema",
     "inferred:tables",
+    "inferred:unrestored",
     "newest",
     "sum",
   ]);
