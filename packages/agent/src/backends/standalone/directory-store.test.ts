@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -24,6 +24,42 @@ it("a stored backup that does not fit on the disk is not called unreadable", asy
     await expect(get("another.age")).rejects.toMatchObject({ code: "ciphertext_unavailable" });
   } finally {
     const gone = spawnSync("umount", [scratch]);
+    expect(gone.status, String(gone.stderr)).toBe(0);
+    rmSync(base, { recursive: true });
+  }
+});
+
+it("a backup is copied to a storage on another file system, whole or not at all", async () => {
+  const base = mkdtempSync(join(tmpdir(), "attestore-directory-store-"));
+  const storage = join(base, "storage");
+  mkdirSync(storage);
+  const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", storage]);
+  expect(mounted.status, String(mounted.stderr)).toBe(0);
+  try {
+    mkdirSync(join(storage, "shop"));
+    // Of a copy that was killed.
+    writeFileSync(join(storage, "shop/.one.age.partial-0123456789ab"), "x");
+    const progress: number[][] = [];
+    const put = (name: string, content: Buffer) => {
+      writeFileSync(join(base, name), content);
+      return directoryStore(storage).put(
+        { key: `shop/${name}`, sha256: "", sizeBytes: content.length },
+        join(base, name),
+        {
+          signal: new AbortController().signal,
+          onProgress: (...told) => progress.push(told),
+        },
+      );
+    };
+    const content = Buffer.alloc(2_500_000, "one");
+    await put("one.age", content);
+    expect(readdirSync(join(storage, "shop"))).toEqual(["one.age"]);
+    expect(readFileSync(join(storage, "shop/one.age")).equals(content)).toBe(true);
+    expect(progress.at(-1)).toEqual([content.length, content.length]);
+    await expect(put("two.age", content)).rejects.toMatchObject({ code: "disk_full" });
+    expect(readdirSync(join(storage, "shop"))).toEqual(["one.age"]);
+  } finally {
+    const gone = spawnSync("umount", [storage]);
     expect(gone.status, String(gone.stderr)).toBe(0);
     rmSync(base, { recursive: true });
   }
