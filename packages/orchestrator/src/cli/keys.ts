@@ -68,7 +68,7 @@ export function keysCommand(): Command {
           "The settings name no key in a token. Set ATTESTORE_PKCS11_MODULE, ATTESTORE_PKCS11_PIN, and the key to move, such as ATTESTORE_LOG_KEY.",
         );
       try {
-        // Else the token would make other keys than those of a service whose settings are missing here.
+        // Else the token would make other keys than those of a service whose settings are missing.
         if (options.new !== true) await requireExisting(config);
         const moved = await moveAll(config, token, slots, {
           isNew: options.new === true,

@@ -10,7 +10,7 @@ import { databaseObjects, IS_UNDUMPED, LISTING, OWN_RELATION } from "./objects.t
 
 /** The definition of this kind is the next value of a sequence that gave none yet. */
 export const SEQUENCE_START = "sequence_start";
-/** No dump has these: a test says that there are some, and compares none. The texts are for people. */
+/** No dump has these: a test says that there are some, and compares none. The texts are shown. */
 const UNDUMPED: ReadonlyMap<string, string> = new Map([
   ["undumped_comment", "comments that no dump has"],
   ["undumped_trigger", "switched off triggers of constraints that no dump has"],
@@ -182,7 +182,8 @@ const SEQUENCES_TO_READ = `
   group by part`;
 
 /**
- * All of these in a restored copy that such a version lists; null if the statement's time is not enough.
+ * All of these in a restored copy that such a version lists; null if the statement's time is not
+ * enough.
  * @throws RunError, SessionEnded
  */
 export async function moreRestored(

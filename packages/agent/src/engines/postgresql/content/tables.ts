@@ -66,9 +66,9 @@ export function catalogueTables(output: string): CatalogueTable[] {
 }
 
 /**
- * Kind and name of the other data, which is not compared. A dump has no rows of a table that belongs
- * to an extension, unless the extension says that they are its settings, nor of one in a schema of
- * the server.
+ * Kind and name of the other data, which is not compared. A dump has no rows of a table that
+ * belongs to an extension, unless the extension says that they are its settings, nor of one in a
+ * schema of the server.
  */
 export const NOT_COMPARED = `
   select json_build_array(kind, name) from (

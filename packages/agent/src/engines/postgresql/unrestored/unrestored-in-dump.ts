@@ -14,9 +14,9 @@ const ESCAPES = "SET standard_conforming_strings = off";
 
 /**
  * Reads in pg_dump's SQL what it says about publications, subscriptions, event triggers and
- * security labels, which locale, settings, comment and limits it gives the database, and what lies in
- * which tablespace. It runs nothing of it. Null if a part is not understood, such as an option of a
- * newer version.
+ * security labels, which locale, settings, comment and limits it gives the database, and what lies
+ * in which tablespace. It runs nothing of it. Null if a part is not understood, such as an option
+ * of a newer version.
  */
 export function unrestoredInDump(sql: string): readonly DatabaseObject[] | null {
   const found = new FoundInDump();
