@@ -23,6 +23,7 @@ import {
   releaseOf,
   rowLayoutOf,
 } from "./programs.ts";
+import { refuseHistoryByTransaction } from "./history-by-transaction.ts";
 import { originOf } from "./origin.ts";
 import { refuseRowLimit } from "./row-limit.ts";
 import { settingsOf } from "./server-settings.ts";
@@ -89,7 +90,9 @@ export async function dumpMariadb(
     const list = () => listSource(session, databases, { isWholeServer: source.databases === "all" });
     const objects = contentKey === undefined ? null : await list();
     await beginSnapshot(older);
-    const history = historyArguments(dumper, version, await tablesOf(older, databases));
+    const tables = await tablesOf(older, databases);
+    await refuseHistoryByTransaction(older, databases, tables);
+    const history = historyArguments(dumper, version, tables);
     const looks = lookTwice(
       older,
       async () => {
