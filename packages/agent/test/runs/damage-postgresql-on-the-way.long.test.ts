@@ -194,6 +194,16 @@ const PRIVILEGES: readonly (readonly Damage[])[] = [
       "alter conversion wider owner to pg_monitor",
       "conversion owner public.wider (other)",
     ],
+    [
+      "a grant on a function of the server added on the way",
+      "grant execute on function pg_read_file(text) to pg_monitor",
+      "grants on system objects (not at the source)",
+    ],
+    [
+      "a grant on a function of an extension added on the way",
+      "revoke execute on function similarity(text, text) from public",
+      "grants on extension objects (not at the source)",
+    ],
   ],
   [
     [

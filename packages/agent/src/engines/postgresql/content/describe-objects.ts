@@ -9,13 +9,11 @@ import {
   TYPE_GRANTS_LEFT_OUT,
   isOfLargeObject,
   HAS_LARGE_OBJECTS,
-  EXTENSION_GRANTS_LEFT_OUT,
-  HAS_OTHERS_GRANTS,
   LARGE_OBJECTS_LEFT_OUT,
   LIST_PRIVILEGES,
   privilegesOf,
-  SYSTEM_GRANTS_LEFT_OUT,
 } from "../privileges/list-privileges.ts";
+import { HAS_OTHERS_GRANTS, othersGrantsOf } from "../privileges/others-grants.ts";
 import type { PreparedTransactions } from "../../content/prepared-transactions.ts";
 import type { PsqlSession } from "../psql-session.ts";
 import type { SequenceValue } from "./copy-digests.ts";
@@ -46,10 +44,8 @@ export interface ListedObjects {
   readonly hasMoreLargeObjects: boolean;
   /** Whether a function that a range type brings with it has grants of its own. */
   readonly hasTypeGrants: boolean;
-  /** Whether one of the server's own objects has other grants than when it was set up. */
-  readonly hasSystemGrants: boolean;
-  /** The same of extensions' objects. */
-  readonly hasExtensionGrants: boolean;
+  /** See `othersGrantsOf`. */
+  readonly othersGrants: readonly string[];
   readonly prepared: PreparedTransactions;
 }
 
@@ -67,8 +63,7 @@ export const NOTHING_LISTED: ListedObjects = {
   unrestored: null,
   hasMoreLargeObjects: false,
   hasTypeGrants: false,
-  hasSystemGrants: false,
-  hasExtensionGrants: false,
+  othersGrants: [],
   prepared: "unseen",
 };
 
@@ -93,16 +88,15 @@ export async function listObjects(
   const all = await list(LIST_PRIVILEGES, privilegesOf);
   const privileges = all === null ? null : dumpedPrivileges(all, dump.major);
   const [[hasLargeObjects] = []] = (await list(HAS_LARGE_OBJECTS, rowsOf)) ?? [];
-  const [[hasSystemGrants, hasExtensionGrants] = []] = (await list(HAS_OTHERS_GRANTS, rowsOf)) ?? [];
+  const othersGrants = await list(HAS_OTHERS_GRANTS, othersGrantsOf);
   const [[prepared = "unseen"] = []] = (await list(PREPARED, rowsOf)) ?? [];
   return {
     objects,
     more,
-    privileges: hasLargeObjects === undefined || hasSystemGrants === undefined ? null : privileges,
+    privileges: hasLargeObjects === undefined || othersGrants === null ? null : privileges,
     unrestored: await unrestored(list, majorOf(version), dump),
     hasTypeGrants: all?.some(isGrantOfType) === true,
-    hasSystemGrants: hasSystemGrants === "true",
-    hasExtensionGrants: hasExtensionGrants === "true",
+    othersGrants: othersGrants ?? [],
     hasMoreLargeObjects: hasLargeObjects === "true" && privileges?.some(isOfLargeObject) !== true,
     // The query names it itself.
     prepared: prepared as PreparedTransactions,
@@ -181,10 +175,9 @@ export function describePrivileges(
   const left_out = [
     ...(after.hasMoreLargeObjects ? [LARGE_OBJECTS_LEFT_OUT] : []),
     ...(before.hasTypeGrants || after.hasTypeGrants ? [TYPE_GRANTS_LEFT_OUT] : []),
-    ...(before.hasSystemGrants || after.hasSystemGrants ? [SYSTEM_GRANTS_LEFT_OUT] : []),
-    ...(before.hasExtensionGrants || after.hasExtensionGrants ? [EXTENSION_GRANTS_LEFT_OUT] : []),
+    ...[...new Set([...before.othersGrants, ...after.othersGrants])].map((kind) => [kind, null] as const),
   ];
-  const signed = { ...exactObjectsMetadata(listed, key), v: 7 as const };
+  const signed = { ...exactObjectsMetadata(listed, key), v: 8 as const };
   return left_out.length === 0 ? signed : { ...signed, left_out };
 }
 

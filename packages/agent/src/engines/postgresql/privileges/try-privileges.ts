@@ -5,6 +5,7 @@ import { PRINTING } from "../schema.ts";
 import { connectionFailed } from "../session-error.ts";
 import { notBuiltAsOwner } from "./built-as-owner.ts";
 import { LIST_PRIVILEGES, privilegesOf } from "./list-privileges.ts";
+import { addedGrants, HAS_OTHERS_GRANTS, othersGrantsOf } from "./others-grants.ts";
 import type { PrivilegeStatements } from "./privilege-statements.ts";
 
 /** A dump with more takes too long, and is not compared. */
@@ -42,14 +43,17 @@ export async function tryPrivileges(
     );
     // Only what the dump grants counts.
     await session.run("update pg_database set datacl = null where datname = current_database()");
+    const before = await session.run(HAS_OTHERS_GRANTS);
     const [owners, grants] = ownersFirst(statements(database));
     const apply = (some: readonly string[]) => (): Promise<Statement> =>
       session.run(APPLY(`${literal(JSON.stringify(some))}::json`));
     const built = await notBuiltAsOwner(session, { owners: apply(owners), grants: apply(grants) });
     const listed = await session.run(LIST_PRIVILEGES);
+    const after = await session.run(HAS_OTHERS_GRANTS);
     await session.run("rollback");
-    if (!built.given || !listed.ok) return null;
-    return { listed: privilegesOf(listed.output), notBuilt: built.names };
+    if (!built.given || !listed.ok || !before.ok || !after.ok) return null;
+    const added = addedGrants(othersGrantsOf(before.output), othersGrantsOf(after.output));
+    return { listed: [...privilegesOf(listed.output), ...added], notBuilt: built.names };
   } catch (error) {
     throw error instanceof SessionEnded ? connectionFailed("the scratch PostgreSQL broke", error) : error;
   } finally {
