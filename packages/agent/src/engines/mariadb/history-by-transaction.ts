@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import { RunError } from "../../errors/run-error.ts";
 import { inList, type ListedTable, tableName } from "./schema.ts";
 import type { MariadbSession } from "./session.ts";
@@ -18,9 +19,10 @@ export async function refuseHistoryByTransaction(
     ([database = "", table = ""]) => tableName(database, table),
   );
   if (found.length === 0) return;
+  const more = found.length > 3 ? ` and ${plural(found.length - 3, "more table")}` : "";
   throw new RunError(
     "dump_failed",
-    `${found.slice(0, 3).join(", ").slice(0, 200)}${found.length > 3 ? ` and ${found.length - 3} more tables` : ""} ` +
+    `${found.slice(0, 3).join(", ").slice(0, 200)}${more} ` +
       `${found.length === 1 ? "keeps" : "keep"} earlier versions of rows by transaction (ROW START of type BIGINT), which no dump program can dump. ` +
       "No backup was made. Keep them by time: docs/engines.md (History by transaction) has the statements that move a table with its history",
   );
