@@ -1,7 +1,6 @@
 import { DEFAULT_LIMITS } from "../../src/config/source-limits.ts";
 import { createHash } from "node:crypto";
 import { availableParallelism } from "node:os";
-import { readdirSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -10,9 +9,9 @@ import { parseChecks } from "../../src/config/parse-checks.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
 import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
-import { backUp, testBackup } from "./back-and-test.ts";
-import { childrenNamed, makeTestPlace, type TestPlace, type Resealed } from "./scratch.ts";
-import { changed, contentOf, startContentSource } from "./content-source.ts";
+import { backUp } from "./back-and-test.ts";
+import { childrenNamed, makeTestPlace, type TestPlace } from "./scratch.ts";
+import { changed, contentOf, startContentSource, testContent } from "./content-source.ts";
 import { type SourcePostgres } from "./source-postgres.ts";
 
 /** Content is compared in many tables, several databases, and dumps of and for several jobs. */
@@ -52,19 +51,8 @@ function back(more: Partial<SourceConfigOf<"postgresql">> = {}): Promise<MadeBac
   return backUp(place, { ...server.source, ...more });
 }
 
-async function testIt(
-  made: MadeBackup,
-  {
-    instead = made,
-    without = [],
-    source = server.source,
-  }: { instead?: Resealed; without?: readonly string[]; source?: SourceConfigOf<"postgresql"> } = {},
-): Promise<RestoreTestResult> {
-  const tested = await testBackup(place, source, made, { instead, without });
-  expect(readdirSync(place.scratch)).toEqual([]);
-  for (const name of ["psql", "pg_dump", "pg_restore"]) expect(childrenNamed(name), name).toEqual([]);
-  return tested;
-}
+const testIt = (made: MadeBackup, more: Parameters<typeof testContent>[3] = {}): Promise<RestoreTestResult> =>
+  testContent(place, server, made, more);
 
 describe("more tables than a receipt names", () => {
   let many: MadeBackup;

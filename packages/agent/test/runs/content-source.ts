@@ -1,9 +1,12 @@
+import { readdirSync } from "node:fs";
+import type { SourceConfigOf } from "../../src/config/source-config.ts";
+import { testBackup } from "./back-and-test.ts";
 import { expect } from "vitest";
 import { readCiphertext } from "../../src/crypto/ciphertext.ts";
 import { unseal } from "../../src/crypto/unseal.ts";
 import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
-import { reseal, type Resealed, type TestPlace } from "./scratch.ts";
+import { childrenNamed, reseal, type Resealed, type TestPlace } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
 const WEIRD = `"we ""ird:\\! touch /tmp/no; é"`;
@@ -76,3 +79,20 @@ export async function changed(
 
 export const contentOf = (tested: RestoreTestResult, id = "inferred:content") =>
   tested.checks.find((check) => check.id === id);
+
+/** A restore test that has to leave no file and no process. */
+export async function testContent(
+  place: TestPlace,
+  server: SourcePostgres,
+  made: MadeBackup,
+  {
+    instead = made,
+    without = [],
+    source = server.source,
+  }: { instead?: Resealed; without?: readonly string[]; source?: SourceConfigOf<"postgresql"> },
+): Promise<RestoreTestResult> {
+  const tested = await testBackup(place, source, made, { instead, without });
+  expect(readdirSync(place.scratch)).toEqual([]);
+  for (const name of ["psql", "pg_dump", "pg_restore"]) expect(childrenNamed(name), name).toEqual([]);
+  return tested;
+}

@@ -1,6 +1,5 @@
 import { createHmac } from "node:crypto";
 import { execFileSync } from "node:child_process";
-import { readdirSync } from "node:fs";
 import { comparedContentText } from "@attestore/proof";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
@@ -8,9 +7,9 @@ import { contentDigest } from "../../src/engines/content/content-digest.ts";
 import { openContentKey } from "../../src/runs/content-key.ts";
 import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
-import { backUp, testBackup } from "./back-and-test.ts";
-import { childrenNamed, makeTestPlace, type TestPlace, type Resealed } from "./scratch.ts";
-import { changed, contentOf, startContentSource } from "./content-source.ts";
+import { backUp } from "./back-and-test.ts";
+import { makeTestPlace, type TestPlace } from "./scratch.ts";
+import { changed, contentOf, startContentSource, testContent } from "./content-source.ts";
 import { type SourcePostgres } from "./source-postgres.ts";
 
 /** What came back is what went in: the content of PostgreSQL's tables. */
@@ -34,19 +33,8 @@ function back(more: Partial<SourceConfigOf<"postgresql">> = {}): Promise<MadeBac
   return backUp(place, { ...server.source, ...more });
 }
 
-async function testIt(
-  made: MadeBackup,
-  {
-    instead = made,
-    without = [],
-    source = server.source,
-  }: { instead?: Resealed; without?: readonly string[]; source?: SourceConfigOf<"postgresql"> } = {},
-): Promise<RestoreTestResult> {
-  const tested = await testBackup(place, source, made, { instead, without });
-  expect(readdirSync(place.scratch)).toEqual([]);
-  for (const name of ["psql", "pg_dump", "pg_restore"]) expect(childrenNamed(name), name).toEqual([]);
-  return tested;
-}
+const testIt = (made: MadeBackup, more: Parameters<typeof testContent>[3] = {}): Promise<RestoreTestResult> =>
+  testContent(place, server, made, more);
 
 test("an unchanged copy passes, and the receipts name everything that was compared and that was not", async () => {
   const { tables, content } = backup.sourceMetadata as unknown as {

@@ -49,10 +49,14 @@ interface Seen {
   readonly warning: string | undefined;
 }
 
-async function seenWith(database: string, ...privileges: readonly object[]): Promise<Seen> {
+function seenWith(database: string, ...privileges: readonly object[]): Promise<Seen> {
+  return seenBy(database, answersWith(...privileges));
+}
+
+async function seenBy(database: string, answers: Readonly<Record<string, object>>): Promise<Seen> {
   const behind = decodeURIComponent(server.uri("").split("/")[2] ?? "");
   const socket = join(dirname(behind), "limited.sock");
-  const limited = await limitedMongodb(socket, behind, answersWith(...privileges));
+  const limited = await limitedMongodb(socket, behind, answers);
   try {
     const url = `mongodb://${encodeURIComponent(socket)}/${database}`;
     const source = { ...server.source, connection: { kind: "url", url } as const };
@@ -95,6 +99,13 @@ test("a user who may not list all databases: the backup, doctor and the test nam
     not_looked_at_objects: HIDDEN,
   });
   expect(comparedContentText(tested.checks)).toContain(`not compared: ${HIDDEN}`);
+});
+
+test("a server that does not tell what the user may do is backed up, and named", async () => {
+  const connectionStatus = { ok: 0, code: 59, codeName: "CommandNotFound", errmsg: "no such command" };
+  const { hidden, warning } = await seenBy("", { ...answersWith(), connectionStatus });
+  expect(hidden).toEqual([HIDDEN]);
+  expect(warning).toContain(HIDDEN);
 });
 
 test("a user who may, a named database, and FerretDB: nothing is named", async () => {

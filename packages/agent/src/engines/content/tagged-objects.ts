@@ -26,8 +26,8 @@ export interface ExactObjectsMetadata extends ObjectDigests {
    * 5: with its locale, and with tablespaces.
    * Of `privileges`. 3: with large objects and the owner of the schema `public`. 4: without
    * functions that a type brings with it. 5: with conversions and the options of user mappings. 6:
-   * with the owner of the database. 7: with its grants. 8: with
-   * grants on objects of the server and of extensions that a dump adds.
+   * with the owner of the database. 7: with its grants. 8: with grants on objects of the server and
+   * of extensions that a dump adds.
    */
   readonly v: 2 | 3 | 4 | 5 | 6 | 7 | 8;
   readonly total: number;

@@ -1,4 +1,4 @@
-import type { Document, MongoClient } from "mongodb";
+import { type Document, type MongoClient, MongoServerError } from "mongodb";
 import { productOf } from "./product.ts";
 
 /** For `left_out` of the metadata. */
@@ -15,12 +15,18 @@ export function hiddenText(kind: string): string | null {
 /**
  * Whether the server may hide databases from the session's user. To a user without the right to
  * list them all, it lists those that the user may read, without an error, and mongodump dumps only
- * these. FerretDB shows all of them to everybody.
+ * these. FerretDB shows all of them to everybody. A server that does not tell what the user may do
+ * may hide some.
  */
 export async function mayHideDatabases(client: MongoClient, version: string): Promise<boolean> {
   if (productOf(version) === "FerretDB") return false;
-  const status = await client.db("admin").command({ connectionStatus: 1, showPrivileges: true });
-  return !listsAllDatabases(status);
+  try {
+    const status = await client.db("admin").command({ connectionStatus: 1, showPrivileges: true });
+    return !listsAllDatabases(status);
+  } catch (error) {
+    if (error instanceof MongoServerError) return true;
+    throw error;
+  }
 }
 
 /** The answer to `connectionStatus` with `showPrivileges`. */

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { UserError } from "../../platform/errors/user-error.ts";
@@ -53,6 +54,17 @@ test("an archive is read as it was written, wherever its bytes are cut, and tar 
   for (const cut of [0, 1, 511, 512, 700, bytes.length]) expect(await read(bytes, cut)).toEqual(ENTRIES);
   const listed = execFileSync("tar", ["--list", "--file=-"], { input: bytes, encoding: "utf8" });
   expect(listed.trim().split("\n")).toEqual(ENTRIES.map(({ name }) => name));
+});
+
+test("an archive has the bytes that earlier versions wrote, so theirs are read too", async () => {
+  const bytes = await tarOf([
+    { name: "backup.json", content: Buffer.from("{}\n") },
+    { name: "keys/sealing.key", content: Buffer.from("secret\n") },
+    { name: "database.dump.000001", content: Buffer.alloc(1000, 7) },
+  ]);
+  expect(createHash("sha256").update(bytes).digest("hex")).toBe(
+    "1a33d48f0799c76a1024b3e95a332b91959ca94795c0c9243126268ae32cdb89",
+  );
 });
 
 test("an archive that is cut or changed anywhere is refused, or holds the same", async () => {

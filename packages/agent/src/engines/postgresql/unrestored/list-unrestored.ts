@@ -125,8 +125,7 @@ export const WHO_SEES_SUBSCRIPTIONS = `
 
 /**
  * The same for subscriptions, as a superuser. Of their connection strings, only digests leave the
- * server.
- * Options that a version lacks have the value of its behaviour.
+ * server. Options that a version lacks have the value of its behaviour.
  */
 export const LIST_SUBSCRIPTIONS = `
   with subscription as (
