@@ -1,12 +1,12 @@
 import { NativeSelect, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { sourceText } from "../../../text/sources.ts";
+import { sourceSettingsText } from "../../../text/source-settings.ts";
 import { EditorForm } from "./editor-form.tsx";
 import type { SourceDetail } from "../queries.ts";
 import { useAgents } from "../../../api/use-agents.ts";
 import { useChange } from "./use-configure.ts";
 
-const text = sourceText.configure;
+const text = sourceSettingsText.configure;
 const SAME = "";
 
 /** Renames a source, moves it to another agent, or has another one test it. */

@@ -1,13 +1,13 @@
 import { FactList } from "../../../parts/fact-list.tsx";
 import { RecordLink } from "../../../parts/record-link.tsx";
-import { sourceText } from "../../../text/sources.ts";
+import { sourceSettingsText } from "../../../text/source-settings.ts";
 import { ConfigureEditor } from "./configure-editor.tsx";
 import type { SourceDetail } from "../queries.ts";
 import { SettingSection } from "./setting-section.tsx";
 import { useAgents } from "../../../api/use-agents.ts";
 import { engineName } from "../../../text/engines.ts";
 
-const text = sourceText.configure;
+const text = sourceSettingsText.configure;
 
 /** The source's name and agents. */
 export function ConfigureSection({ source }: { source: SourceDetail }) {

@@ -1,9 +1,9 @@
 import { Group, NativeSelect, Text, TextInput } from "@mantine/core";
 import { useId } from "react";
-import { sourceText } from "../../../text/sources.ts";
+import { sourceSettingsText } from "../../../text/source-settings.ts";
 import { readCron, tidyCron } from "./cron-words.ts";
 
-const text = sourceText.schedule;
+const text = sourceSettingsText.schedule;
 
 interface CronFieldProps {
   label: string;
@@ -49,8 +49,8 @@ export function CronField({ label, presetLabel, value, onChange, issue, autoFocu
       </Group>
       <Text size="sm" role="status" id={wordsId} mt={4}>
         {reading.is === "words" && reading.words}
-        {reading.is === "empty" && sourceText.cron.empty}
-        {reading.is === "words" && reading.everyMinute && <b> {sourceText.cron.everyMinute}</b>}
+        {reading.is === "empty" && sourceSettingsText.cron.empty}
+        {reading.is === "words" && reading.everyMinute && <b> {sourceSettingsText.cron.everyMinute}</b>}
       </Text>
     </div>
   );

@@ -1,7 +1,7 @@
-import { sourceText } from "../../../text/sources.ts";
+import { sourceSettingsText } from "../../../text/source-settings.ts";
 import { describeCron } from "./describe-cron.ts";
 
-const text = sourceText.cron;
+const text = sourceSettingsText.cron;
 
 /** Five cron fields in words, or what is wrong with them. */
 export type CronReading =

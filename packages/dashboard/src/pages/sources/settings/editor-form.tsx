@@ -2,9 +2,9 @@ import { Button, Group, Stack } from "@mantine/core";
 import type { ReactNode, SubmitEvent } from "react";
 import { FailurePanel } from "../../../parts/failure-panel.tsx";
 import { ReasonedButton } from "../../../parts/reasoned-button.tsx";
-import { sourceText } from "../../../text/sources.ts";
+import { sourceSettingsText } from "../../../text/source-settings.ts";
 
-const text = sourceText.settings;
+const text = sourceSettingsText.settings;
 
 interface EditorFormProps {
   label: string;

@@ -1,4 +1,4 @@
-import { sourceText } from "../../../text/sources.ts";
+import { sourceSettingsText } from "../../../text/source-settings.ts";
 import type { Retention } from "../queries.ts";
 
 export const RULES = [
@@ -35,6 +35,6 @@ export function readCount(typed: string): number | null {
 export function ruleWords(retention: Retention | null): string[] {
   return RULES.flatMap((rule) => {
     const count = retention?.[rule] ?? 0;
-    return count > 0 ? [sourceText.retention.words[rule](count)] : [];
+    return count > 0 ? [sourceSettingsText.retention.words[rule](count)] : [];
   });
 }

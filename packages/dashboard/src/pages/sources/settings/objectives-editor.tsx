@@ -1,12 +1,12 @@
 import { Group, NativeSelect, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { sourceText } from "../../../text/sources.ts";
+import { sourceSettingsText } from "../../../text/source-settings.ts";
 import { EditorForm } from "./editor-form.tsx";
 import type { SourceDetail } from "../queries.ts";
 import { readDuration, type TypedDuration, typedDuration, UNITS } from "../typed-duration.ts";
 import { useChange } from "./use-configure.ts";
 
-const text = sourceText.objectives;
+const text = sourceSettingsText.objectives;
 
 /** Sets the objectives that backups and restores are compared with. */
 export function ObjectivesEditor({ source, onClose }: { source: SourceDetail; onClose: () => void }) {

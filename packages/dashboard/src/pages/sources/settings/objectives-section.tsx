@@ -1,12 +1,12 @@
 import { Text } from "@mantine/core";
 import { FactList } from "../../../parts/fact-list.tsx";
-import { sourceText } from "../../../text/sources.ts";
+import { sourceSettingsText } from "../../../text/source-settings.ts";
 import { ObjectivesEditor } from "./objectives-editor.tsx";
 import type { SourceDetail } from "../queries.ts";
 import { SettingSection } from "./setting-section.tsx";
 import { exactDuration } from "../typed-duration.ts";
 
-const text = sourceText.objectives;
+const text = sourceSettingsText.objectives;
 
 /** The source's RPO and RTO. */
 export function ObjectivesSection({ source }: { source: SourceDetail }) {

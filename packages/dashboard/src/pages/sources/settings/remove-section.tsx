@@ -5,11 +5,11 @@ import { useNavigate } from "@tanstack/react-router";
 import { api } from "../../../api/client.ts";
 import { useOrgId } from "../../../api/session.ts";
 import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
-import { sourceText } from "../../../text/sources.ts";
+import { sourceSettingsText } from "../../../text/source-settings.ts";
 import { overviewQuery } from "../../../api/overview.ts";
 import type { SourceDetail } from "../queries.ts";
 
-const text = sourceText.remove;
+const text = sourceSettingsText.remove;
 
 /** Removes a source, after listing what is removed and what stays. */
 export function RemoveSection({ source }: { source: SourceDetail }) {

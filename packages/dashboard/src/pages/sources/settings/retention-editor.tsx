@@ -5,14 +5,14 @@ import { useState } from "react";
 import { useOrgId } from "../../../api/session.ts";
 import { messageOf } from "../../../parts/failure-panel.tsx";
 import { showToast } from "../../../parts/toasts.ts";
-import { sourceText } from "../../../text/sources.ts";
+import { sourceSettingsText } from "../../../text/source-settings.ts";
 import { EditorForm } from "./editor-form.tsx";
 import { readCount, retentionOf, RULES, type Rules, rulesOf } from "./keep-rules.ts";
 import { retentionPreviewQuery, type SourceDetail } from "../queries.ts";
 import { RetentionOutcome } from "./retention-outcome.tsx";
 import { useConfigure } from "./use-configure.ts";
 
-const text = sourceText.retention;
+const text = sourceSettingsText.retention;
 const TYPING_MS = 300;
 
 /** Edits the retention rules, and shows what they would remove before they are saved. */
@@ -35,7 +35,7 @@ export function RetentionEditor({ source, onClose }: { source: SourceDetail; onC
   });
   const configure = useConfigure(source.id, () => {
     onClose();
-    showToast(sourceText.settings.done(source.name, text.heading.toLowerCase()));
+    showToast(sourceSettingsText.settings.done(source.name, text.heading.toLowerCase()));
   });
   const isCurrent = isReadable && isSettled && preview.isSuccess && !preview.isPlaceholderData;
   const going = isCurrent ? (preview.data.pages[0]?.remove_count ?? 0) : 0;

@@ -6,10 +6,10 @@ import { FailurePanel } from "../../../parts/failure-panel.tsx";
 import { ReasonedButton } from "../../../parts/reasoned-button.tsx";
 import { StatusMark } from "../../../parts/status-mark.tsx";
 import { formatBytes, formatMoment } from "../../../text/format.ts";
-import { sourceText } from "../../../text/sources.ts";
+import { sourceSettingsText } from "../../../text/source-settings.ts";
 import { retentionPreviewQuery, type SourceDetail } from "../queries.ts";
 
-const text = sourceText.retention.held;
+const text = sourceSettingsText.retention.held;
 
 /**
  * Says that retention stopped because the backups changed suddenly, with the button that resumes

@@ -8,9 +8,9 @@ import { RecordLink } from "../../../parts/record-link.tsx";
 import { RecordTable } from "../../../parts/record-table.tsx";
 import { StatusMark } from "../../../parts/status-mark.tsx";
 import { formatBytes, formatMoment } from "../../../text/format.ts";
-import { sourceText } from "../../../text/sources.ts";
+import { sourceSettingsText } from "../../../text/source-settings.ts";
 
-const text = sourceText.retention;
+const text = sourceSettingsText.retention;
 type Preview = Schemas["RetentionPreview"];
 type Decision = Preview["items"][number];
 

@@ -1,12 +1,12 @@
 import { List, Text } from "@mantine/core";
-import { sourceText } from "../../../text/sources.ts";
+import { sourceSettingsText } from "../../../text/source-settings.ts";
 import { ruleWords } from "./keep-rules.ts";
 import type { SourceDetail } from "../queries.ts";
 import { RetentionEditor } from "./retention-editor.tsx";
 import { RetentionHeld } from "./retention-held.tsx";
 import { SettingSection } from "./setting-section.tsx";
 
-const text = sourceText.retention;
+const text = sourceSettingsText.retention;
 
 /** Which backups are kept. */
 export function RetentionSection({ source }: { source: SourceDetail }) {

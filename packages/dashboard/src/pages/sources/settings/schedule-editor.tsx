@@ -5,7 +5,7 @@ import { useState } from "react";
 import { useOrgId } from "../../../api/session.ts";
 import { messageOf } from "../../../parts/failure-panel.tsx";
 import { localZone } from "../../../text/format.ts";
-import { sourceText } from "../../../text/sources.ts";
+import { sourceSettingsText } from "../../../text/source-settings.ts";
 import { CronField } from "./cron-field.tsx";
 import { readCron, tidyCron } from "./cron-words.ts";
 import { EditorForm } from "./editor-form.tsx";
@@ -14,7 +14,7 @@ import { type ScheduleDraft, schedulePreviewQuery, type SourceDetail } from "../
 import { ScheduledTimes } from "./scheduled-times.tsx";
 import { useChange } from "./use-configure.ts";
 
-const text = sourceText.schedule;
+const text = sourceSettingsText.schedule;
 const TYPING_MS = 300;
 
 /** Edits the schedule, and shows the resulting times before it is saved. */

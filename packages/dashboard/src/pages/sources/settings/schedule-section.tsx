@@ -1,12 +1,12 @@
 import { Stack, Text } from "@mantine/core";
 import { FactList } from "../../../parts/fact-list.tsx";
-import { sourceText } from "../../../text/sources.ts";
+import { sourceSettingsText } from "../../../text/source-settings.ts";
 import { readCron } from "./cron-words.ts";
 import type { SourceDetail } from "../queries.ts";
 import { ScheduleEditor } from "./schedule-editor.tsx";
 import { SettingSection } from "./setting-section.tsx";
 
-const text = sourceText.schedule;
+const text = sourceSettingsText.schedule;
 
 /** The source's schedule of backups and restore tests. */
 export function ScheduleSection({ source }: { source: SourceDetail }) {

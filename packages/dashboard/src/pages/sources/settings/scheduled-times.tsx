@@ -1,9 +1,9 @@
 import type { Schemas } from "@attestore/contract/client";
 import { Text } from "@mantine/core";
 import { formatRun } from "./format-run.ts";
-import { sourceText } from "../../../text/sources.ts";
+import { sourceSettingsText } from "../../../text/source-settings.ts";
 
-const text = sourceText.schedule;
+const text = sourceSettingsText.schedule;
 type Times = NonNullable<Schemas["SchedulePreview"]["backup"]>;
 
 /** A schedule's next times in its own time zone, and what clock changes do to it. */

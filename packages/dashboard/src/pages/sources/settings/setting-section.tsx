@@ -1,9 +1,9 @@
 import { Button, Group, Paper, Stack, Text } from "@mantine/core";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useMayManage } from "../../../api/session.ts";
-import { sourceText } from "../../../text/sources.ts";
+import { sourceSettingsText } from "../../../text/source-settings.ts";
 
-const text = sourceText.settings;
+const text = sourceSettingsText.settings;
 
 interface SettingSectionProps {
   heading: string;

@@ -1,5 +1,6 @@
 import { Stack, Text, VisuallyHidden } from "@mantine/core";
 import { useMayManage } from "../../../api/session.ts";
+import { sourceSettingsText } from "../../../text/source-settings.ts";
 import { sourceText } from "../../../text/sources.ts";
 import { ConfigureSection } from "./configure-section.tsx";
 import { ObjectivesSection } from "./objectives-section.tsx";
@@ -8,7 +9,7 @@ import { RemoveSection } from "./remove-section.tsx";
 import { RetentionSection } from "./retention-section.tsx";
 import { ScheduleSection } from "./schedule-section.tsx";
 
-const text = sourceText.settings;
+const text = sourceSettingsText.settings;
 
 /** A source's settings, with editors for those who may change them. */
 export function SettingsTab({ source }: { source: SourceDetail }) {

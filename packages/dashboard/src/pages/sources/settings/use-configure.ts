@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { api } from "../../../api/client.ts";
 import { useOrgId } from "../../../api/session.ts";
 import { save } from "../../../parts/save.ts";
-import { sourceText } from "../../../text/sources.ts";
+import { sourceSettingsText } from "../../../text/source-settings.ts";
 import type { SourceDetail } from "../queries.ts";
 
 function configure(orgID: string, sourceID: string, body: Schemas["ConfigureSourceRequest"]) {
@@ -44,7 +44,7 @@ export function useChange(source: SourceDetail, what: string): (change: Change) 
       before: Object.fromEntries(fields.map((field) => [field, source[field]])),
       after,
       call: (body) => configure(orgID, source.id, body),
-      done: sourceText.settings.done(source.name, what),
+      done: sourceSettingsText.settings.done(source.name, what),
     });
   };
 }
