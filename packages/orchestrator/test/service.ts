@@ -19,61 +19,33 @@ import { type KeyObject, createHash, generateKeyPairSync } from "node:crypto";
 import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "../../../tests/e2e/harness/free-port.ts";
 import type { Pool } from "pg";
 import { newId } from "@attestore/contract";
 import { createAuthKey } from "../src/features/auth-keys/create-auth-key.ts";
-import type { SignupMode } from "../src/features/signup/mode.ts";
 import { queueCommand } from "../src/features/command-queue/queue-command.ts";
 import { createOrg } from "../src/features/orgs/create-org.ts";
-import { BUILT_HERE } from "../src/features/downloads/download-routes.ts";
-import type { QuotaDefaults } from "../src/features/quotas/settings.ts";
 import { startSession } from "../src/features/sessions/start-session.ts";
 import { requireSource } from "../src/features/sources/named-source.ts";
-import type { WebhookReach } from "../src/features/notifications/channels/webhook-url.ts";
-import { ArchivedEnvelopes } from "../src/log/archive/archived-envelopes.ts";
+import type { ArchivedEnvelopes } from "../src/log/archive/archived-envelopes.ts";
 import { CheckpointSigner } from "../src/log/checkpoint-signer.ts";
 import type { Database } from "../src/platform/database/schema.ts";
-import { connectDatabase } from "../src/platform/database/database.ts";
 import { openTestDatabase } from "./database/test-database.ts";
-import { type Clock, systemClock } from "../src/platform/clock.ts";
-import type { AppOptions } from "../src/platform/http/app.ts";
-import { RATE_LIMITS, type RateLimitTable } from "../src/platform/http/rate-limits.ts";
 import { type Sealer, createSealer } from "../src/platform/http/sealer.ts";
-import type { Logger } from "../src/platform/logging/logger.ts";
 import type { Mail } from "../src/platform/mail/mail.ts";
 import { listQueuedMail } from "../src/platform/mail/outbox.ts";
-import { openSequencer } from "../src/service/open-sequencer.ts";
-import { serviceApp } from "../src/service/service-app.ts";
-import { DiskStore } from "../src/platform/objects/disk-store.ts";
-import { objectRoutes } from "../src/platform/objects/object-routes.ts";
+import type { DiskStore } from "../src/platform/objects/disk-store.ts";
 import type { ConnectionSettings } from "../src/platform/database/connection-settings.ts";
 import { heldSigningKey } from "../src/platform/keys/signing-key.ts";
 import { loadServerTls } from "../src/platform/tls/server-tls.ts";
-import { type Answer, type Call, send } from "./client.ts";
+import type { Answer, Call } from "./client.ts";
 import { attachBody, newKeyPair } from "./new-agent.ts";
 import { RecordingLogger } from "./recording-logger.ts";
+import { type Replica, type ReplicaOptions, startReplica } from "./replica.ts";
 
 export { attachBody, newKeyPair };
+export type { Replica };
 
 export const LOG_HOST = "log.test";
-
-export interface TestServiceOptions {
-  /** Whether anybody may sign up; `open` unless told. */
-  signup?: SignupMode;
-  heartbeatInterval_s?: number;
-  rateLimits?: Partial<RateLimitTable>;
-  trustProxy?: string[];
-  clock?: Clock;
-  webhookReach?: WebhookReach;
-  metricsToken?: string;
-  connections?: AppOptions["connections"];
-  slowReaders?: AppOptions["slowReaders"];
-  /** Bytes and the like that each organisation may store; no limits unless told. */
-  quotas?: Partial<QuotaDefaults>;
-  /** From what size on objects are uploaded in parts, and how large those are. */
-  parts?: { singlePutLimitBytes: number; partBytes: number };
-}
 
 export interface TestOrg {
   id: string;
@@ -108,15 +80,6 @@ export interface Upload {
   object_key: string;
   upload_url: string;
   headers: Record<string, string>;
-}
-
-export interface Replica {
-  url: string;
-  port: number;
-  call(call: Call): Promise<Answer>;
-  /** Requests that it has taken and not answered. */
-  holding(): number;
-  close(): Promise<void>;
 }
 
 export interface TestService extends Replica {
@@ -160,7 +123,7 @@ export interface TestService extends Replica {
 
 let orgs = 0;
 
-export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
+export async function startTestService(options: ReplicaOptions = {}): Promise<TestService> {
   const data = await mkdtemp(join(tmpdir(), "attestore-service-"));
   await chmod(data, 0o711);
   const database = await openTestDatabase();
@@ -174,89 +137,10 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     time: heldSigningKey(generateKeyPairSync("ed25519").privateKey),
   });
 
-  const listen = async (
-    logTo: Logger,
-    connection = database.service,
-  ): Promise<Replica & { objects: DiskStore; envelopes: ArchivedEnvelopes }> => {
-    const { limit: requests, window_s } = { ...RATE_LIMITS, ...options.rateLimits }.org_requests;
-    const quotas = { bytes: null, objects: null, agents: null, requests, window_s, ...options.quotas };
-    const access = connectDatabase({ connection, log: logTo, way: "requests" });
-    const byClock = connectDatabase({ connection, log: logTo, connections: 4, way: "jobs" });
-    const port = await freePort();
-    const url = `https://localhost:${port}`;
-    const shutdown = new AbortController();
-    const objects = new DiskStore({
-      directory: join(data, "objects"),
-      publicUrl: url,
-      hmacKey: Buffer.alloc(32, 7),
-      ...options.parts,
-    });
-    await objects.prepare();
-    const envelopes = new ArchivedEnvelopes(objects.files);
-    const log = openSequencer(connection, signer, logTo);
-    const app = serviceApp({
-      db: access.database,
-      pool: access.pool,
-      connection,
-      jobsDb: byClock.database,
-      objects,
-      envelopes,
-      places: objects.places,
-      log,
-      signer,
-      sealer,
-      logger: logTo,
-      clock: options.clock ?? systemClock,
-      tls: tls.options,
-      shutdown: shutdown.signal,
-      serviceEnds: shutdown.signal,
-      publicUrl: url,
-      caPem: null,
-      downloads: BUILT_HERE,
-      signup: options.signup ?? "open",
-      hasMail: true,
-      quotas,
-      rateLimits: { ...RATE_LIMITS, ...options.rateLimits },
-      webhookReach: options.webhookReach ?? { networks: [], http: false },
-      heartbeatInterval_s: options.heartbeatInterval_s ?? 60,
-      // So few that the interval stays as it is set, however busy the machine is.
-      silentAfterIntervals: 3,
-      jobs: [{ name: "notify", every_s: 5 }],
-      metricsToken: options.metricsToken,
-      installation: () => ({ pairing: { is: "paired" }, setBack: [] }),
-      plugins: [objectRoutes(objects)],
-      ...(options.connections === undefined ? {} : { connections: options.connections }),
-      ...(options.slowReaders === undefined ? {} : { slowReaders: options.slowReaders }),
-      ...(options.trustProxy === undefined ? {} : { trustProxy: options.trustProxy }),
-    });
-    let held = 0;
-    app.addHook("onRequest", (_request, _reply, done) => {
-      held += 1;
-      done();
-    });
-    app.addHook("onResponse", (_request, _reply, done) => {
-      held -= 1;
-      done();
-    });
-    await app.listen({ host: "127.0.0.1", port });
-    return {
-      url,
-      port,
-      objects,
-      envelopes,
-      call: (call) => send({ port, ca }, call),
-      holding: () => held,
-      close: async () => {
-        shutdown.abort();
-        await app.close();
-        await log.close();
-        await access.close();
-        await byClock.close();
-      },
-    };
-  };
+  const shared = { data, ca, tls: tls.options, sealer, signer };
+  const listen = (connection = database.service) => startReplica(shared, connection, logger, options);
 
-  const first = await listen(logger);
+  const first = await listen();
   const inTransaction = database.database.transaction();
   const service: TestService = {
     ...first,
@@ -269,7 +153,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     connection: database.connection,
     serviceConnection: database.service,
     byClock: database.byClock,
-    listen: (connection) => listen(logger, connection),
+    listen,
     addOrg: async (name = `Organisation ${++orgs}`) => {
       const org = await inTransaction.execute((tx) => createOrg(tx, { name, logHost: LOG_HOST }));
       return { id: org.id, slug: org.slug, authKey: await service.addAuthKey(org.id) };
