@@ -51,6 +51,7 @@ const LONGEST: Readonly<Record<number, readonly string[]>> = {
     "packages/agent/test/runs/profile.long.test.ts",
     "packages/orchestrator/src/service/serve.long.test.ts",
     "tests/e2e/dashboard/receipts.test.ts",
+    "tests/e2e/dashboard/verify-page.test.ts",
     "tests/e2e/dashboard/log.test.ts",
     "tests/e2e/bad-input.test.ts",
     "tests/e2e/agent.test.ts",

@@ -1,120 +1,38 @@
-import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { formatSshLine, parsePublicKeyFile } from "@attestore/proof";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { declareSource, writeEncryptedDump } from "../harness/backups.ts";
-import { attachedHost, type Host } from "../harness/host.ts";
-import { exchange } from "../harness/https.ts";
-import { attach, type WireAgent } from "../harness/organisation.ts";
 import { run } from "../harness/programs.ts";
-import { accepted, backupStatement, restoreTestStatement } from "../harness/statements.ts";
+import { accepted, backupStatement } from "../harness/statements.ts";
 import { until } from "../harness/wait.ts";
+import { expectAccessible, screenshotsOf } from "./open-dashboard.ts";
 import {
-  type Dashboard,
-  type DashboardOrg,
-  expectAccessible,
-  openDashboard,
-  screenshotsOf,
-} from "./open-dashboard.ts";
-import { neverReuse } from "./reused-pages.ts";
-import { checksThat, heading, verdictIs } from "./verdicts.ts";
+  agentKey,
+  base,
+  bundleOf,
+  changed,
+  dashboard,
+  failedReceipt,
+  logKey,
+  org,
+  passed,
+  receiptsOf,
+  shell,
+  useReceiptsDashboard,
+  wire,
+} from "./receipts-dashboard.ts";
+import { checksThat, heading, line, verdict, verdictIs } from "./verdicts.ts";
 
-let base: string;
-let dashboard: Dashboard;
-let org: DashboardOrg;
-/** A host with the real agent: its receipts say that invoices was backed up and restored. */
-let host: Host;
-/** An agent that only makes the calls; its restore test failed. */
-let wire: WireAgent;
-let failedReceipt: string;
-
-beforeAll(async () => {
-  base = mkdtempSync(join(tmpdir(), "attestore-receipts-"));
-  dashboard = await openDashboard();
-  org = await dashboard.addOrg("Invoices & Co");
-  host = await attachedHost(org);
-  const database = join(base, "invoices.db");
-  shell(
-    base,
-    `sqlite3 '${database}' "create table invoices (number integer primary key, cents int);
-     with recursive n (i) as (select 1 union all select i + 1 from n where i < 500) insert into invoices select i, i * 7 from n;"`,
-  );
-  host.addSources(`  invoices:
-    engine: sqlite
-    path: ${database}
-    checks:
-      - { id: has-invoices, query: "select count(*) as n from invoices", expect: "n >= 100" }
-`);
-  for (const command of ["backup", "restore-test"]) {
-    const { code, stderr } = await host.run(command, "--source", "invoices");
-    expect(code, stderr).toBe(0);
-  }
-  wire = await attach(org, { name: "wire-host" });
-  const backup = await writeEncryptedDump(wire, await declareSource(wire, "orders"));
-  await accepted(wire, backupStatement(wire, backup));
-  failedReceipt = (await accepted(wire, restoreTestStatement(wire, backup, "failed"))).receipt_id;
-});
-afterAll(async () => {
-  host.remove();
-  await dashboard.close();
-  rmSync(base, { recursive: true, force: true });
-});
-
-/** Runs shell commands as typed; returns their output. */
-function shell(directory: string, script: string): string {
-  const { status, stdout, stderr } = spawnSync("bash", ["-euo", "pipefail", "-c", script], {
-    cwd: directory,
-    encoding: "utf8",
-  });
-  expect(status, `${script}\n${stdout}${stderr}`).toBe(0);
-  return stdout;
-}
+useReceiptsDashboard();
 
 const BROKEN = { error: "internal", message: "It broke.", request_id: "req_1", details: {} };
-
-const line = (page: Page, check: string) => page.locator(`[data-check="${check}"]`);
-const verdict = (page: Page) => page.locator("[data-verdict]");
-
-const agentKey = (): string => readFileSync(join(host.root, "keys/agent.pub"), "utf8");
-const logKey = (): string => readFileSync(join(host.root, "keys/log.vkey"), "utf8");
 
 interface Detail {
   result: string;
   source_id: string;
   backup_id: string;
   envelope: { payload: string };
-}
-
-interface Listed {
-  id: string;
-  kind: string;
-  result: string | null;
-  backup_id: string;
-}
-
-async function receiptsOf(agentId: string): Promise<Listed[]> {
-  const answer = await wire.call("GET", `/api/orgs/${org.id}/receipts?agent_id=${agentId}`, undefined, {
-    token: org.owner.token,
-  });
-  return answer.json<{ items: Listed[] }>().items;
-}
-
-async function bundleOf(id: string): Promise<string> {
-  const answer = await wire.call("GET", `/api/receipts/${id}/bundle`, undefined, {
-    token: org.owner.token,
-  });
-  return answer.body.toString();
-}
-
-/** The real agent's receipt of its restore test. */
-async function passed(): Promise<Listed> {
-  const [statement] = host.receipts().map(({ statement: { predicate } }) => predicate);
-  const found = (await receiptsOf(String(statement?.["agent_id"]))).find(({ result }) => result === "passed");
-  if (found === undefined) throw new Error("the agent's restore test has no receipt");
-  return found;
 }
 
 const marks = (page: Page): Promise<string[]> =>
@@ -367,220 +285,6 @@ describe("verification in the browser", () => {
       .poll(() => commands("With cosign: the agent's signature, and the ciphertext's digest"))
       .toContain(`--bundle ${id}.sigstore.json`);
     expect(readFileSync(join(directory, `${id}.tlog-proof`), "utf8")).toMatch(/^c2sp\.org\/tlog-proof@v1\n/);
-  });
-});
-
-/** The same statement with another number of rows. */
-function changed(payload: string): string {
-  const statement = Buffer.from(payload, "base64").toString().replace('"n":500', '"n":900');
-  return Buffer.from(statement).toString("base64");
-}
-
-const file = (name: string, content: string | Buffer) => ({
-  name,
-  mimeType: "application/octet-stream",
-  buffer: Buffer.from(content),
-});
-
-describe("the /verify page", () => {
-  test("verifies files without a session and offline, and sends nothing", async () => {
-    const { id } = await passed();
-    const bundle = await bundleOf(id);
-    const page = await dashboard.open(null, "/verify");
-    await heading(page, "Verify a receipt").waitFor();
-    neverReuse(page);
-    await page.context().setOffline(true);
-    const sent: string[] = [];
-    page.on("request", (request) => sent.push(request.url()));
-    const choose = page.getByLabel("Choose files");
-
-    await choose.setInputFiles([file("rcpt.json", bundle)]);
-    await verdictIs(page, "cannot_tell");
-    await expect.poll(() => checksThat(page, "held")).toContain("leaf");
-    await choose.setInputFiles([file("agent.pub", agentKey()), file("log.vkey", logKey())]);
-    await verdictIs(page, "true");
-    await page.getByText("Everything you asked for was checked, and held.").waitFor();
-    await page.getByText("Restore test passed").waitFor();
-    await expectAccessible(page);
-    await screenshotsOf(page, "verify-true");
-
-    const backup = readFileSync(await ciphertextOf(id));
-    await choose.setInputFiles([file("backup.age", backup)]);
-    await line(page, "ciphertext").and(page.locator('[data-result="held"]')).waitFor();
-    await choose.setInputFiles([file("other.age", Buffer.concat([backup, backup]))]);
-    await page.getByText("none of these receipts is about it").waitFor();
-    await page.getByLabel("SHA-256 of the ciphertext").fill("ab".repeat(32));
-    await verdictIs(page, "false");
-    await expect.poll(() => checksThat(page, "failed")).toEqual(["ciphertext"]);
-    await page.getByLabel("SHA-256 of the ciphertext").fill("ab");
-    await page.getByText("Not 64 hexadecimal digits.").waitFor();
-    await expect.poll(() => verdict(page).count()).toBe(0);
-
-    await page.getByRole("button", { name: "Start over" }).click();
-    const tampered = JSON.parse(bundle) as { envelope: { payload: string } };
-    tampered.envelope.payload = changed(tampered.envelope.payload);
-    await choose.setInputFiles([
-      file("tampered.json", JSON.stringify(tampered)),
-      file("agent.pub", agentKey()),
-      file("log.vkey", logKey()),
-    ]);
-    await verdictIs(page, "false");
-    await expect.poll(() => checksThat(page, "failed")).toEqual(["signature", "leaf"]);
-    await expectAccessible(page);
-    await screenshotsOf(page, "verify-false");
-
-    expect(sent).toEqual([]);
-    const { headers } = await exchange(dashboard.server, { method: "GET", path: "/verify" });
-    expect(headers["content-security-policy"]).toContain("connect-src 'none'");
-  });
-
-  test("verifies an evidence pack offline, and does not show a pack with a failed test in green", async () => {
-    const { id } = await passed();
-    const { body: pack } = await exchange(dashboard.server, {
-      method: "GET",
-      path: `/api/orgs/${org.id}/evidence`,
-      token: org.owner.token,
-    });
-    const page = await dashboard.open(null, "/verify");
-    await heading(page, "Verify a receipt").waitFor();
-    neverReuse(page);
-    await page.context().setOffline(true);
-    const choose = page.getByLabel("Choose files");
-    await choose.setInputFiles([file("pack.zip", pack)]);
-    await verdictIs(page, "cannot_tell");
-    expect(await checksThat(page, "failed")).toEqual([]);
-    const list = `org ${org.id}\n${formatSshLine(parsePublicKeyFile(agentKey()))}\n${wire.signer.wire} ${wire.id}\n`;
-    await choose.setInputFiles([file("keys.list", list), file("log.vkey", logKey())]);
-    await verdictIs(page, "true");
-    await page.getByText("Authentic").waitFor();
-    await page.getByText("It says that restore tests FAILED or were MISSED.").waitFor();
-    await page.getByText("1 passed, 1 failed").waitFor();
-    await page.getByText("list of 2 agents' keys, for evidence packs").waitFor();
-    expect(await checksThat(page, "not_checked")).toEqual([]);
-    await expectAccessible(page);
-    await screenshotsOf(page, "verify-pack");
-
-    await choose.setInputFiles([file("rcpt.json", await bundleOf(id))]);
-    await page.getByText("Verify receipts and evidence packs one after the other").waitFor();
-    await page.getByRole("button", { name: "Start over" }).click();
-    const damaged = Buffer.from(pack);
-    const at = damaged.indexOf("receipts/rcpt_") + 400;
-    damaged.writeUInt8(damaged.readUInt8(at) ^ 1, at);
-    await choose.setInputFiles([file("damaged.zip", damaged), file("pack.zip", pack)]);
-    await verdictIs(page, "false");
-    await page.getByText("2 packs of").waitFor();
-  });
-
-  test('gives the verdict "cannot tell" in a browser without Ed25519', async () => {
-    const bundle = await bundleOf((await passed()).id);
-    const page = await dashboard.open(null, "/verify");
-    await page.evaluate(() => {
-      SubtleCrypto.prototype.importKey = () => Promise.reject(new DOMException("", "NotSupportedError"));
-    });
-    const keys = [file("agent.pub", agentKey()), file("log.vkey", logKey())];
-    await page.getByLabel("Choose files").setInputFiles([file("rcpt.json", bundle), ...keys]);
-    await verdictIs(page, "cannot_tell");
-    await page.getByText("It may be too old for Ed25519").waitFor();
-  });
-
-  test("says what kind of file it is if it is not evidence, and calls a malformed receipt false", async () => {
-    const { id } = await passed();
-    const bundle = JSON.parse(await bundleOf(id)) as Record<string, unknown>;
-    const page = await dashboard.open(null, "/verify");
-    await page
-      .getByLabel("Choose files")
-      .setInputFiles([
-        file("empty", ""),
-        file("noise.bin", Buffer.from([0xff, 0xfe, 0x00, 0x80])),
-        file("huge.json", Buffer.alloc(600 * 1024, "x")),
-        file("notes.txt", "milk, bread"),
-        file("other.json", '{"a": 1}'),
-        file("proof.tlog-proof", "c2sp.org/tlog-proof@v1\nindex 1\n\n"),
-        file("sigstore.json", '{"mediaType": "application/vnd.dev.sigstore.bundle.v0.3+json"}'),
-        file("private.pem", "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2Vw\n-----END PRIVATE KEY-----\n"),
-        file("malformed.json", JSON.stringify({ ...bundle, checkpoint: "" })),
-      ]);
-    const files = page.getByRole("list", { name: "Files" });
-    for (const words of [
-      /^empty: Empty: the file has no content/,
-      /^noise\.bin: Not a text file/,
-      /^huge\.json: Too large: 614 kB/,
-      /^notes\.txt: Nothing to verify/,
-      /^other\.json: Nothing to verify/,
-      /^proof\.tlog-proof: A proof without its receipt/,
-      /^sigstore\.json: A bundle for other tools/,
-      /^private\.pem: Not a key to trust: this is a private key/,
-      /^malformed\.json: malformed receipt/,
-    ])
-      await files.getByRole("listitem").filter({ hasText: words }).waitFor();
-    await verdictIs(page, "false");
-    await expect.poll(() => verdict(page).count()).toBe(1);
-    await screenshotsOf(page, "verify-garbage");
-  });
-
-  /** Fetched with the steps that the backup's page shows, see below. */
-  async function ciphertextOf(id: string): Promise<string> {
-    const { backup_id } = JSON.parse(
-      (await wire.call("GET", `/api/receipts/${id}`, undefined, { token: org.owner.token })).body.toString(),
-    ) as Listed;
-    const directory = mkdtempSync(join(base, "ciphertext-"));
-    const page = await dashboard.open(org.owner, `/backups/${backup_id}`);
-    await page.getByRole("button", { name: "Make a download link" }).click();
-    const fetch = await page.getByLabel("Fetch the ciphertext").innerText();
-    shell(directory, withAuthority(fetch));
-    return join(directory, "backup.age");
-  }
-});
-
-const withAuthority = (commands: string): string =>
-  commands.replace("curl ", `curl --silent --cacert ${dashboard.server.caFile} `);
-
-describe("backups", () => {
-  test("backups are listed, explained, and recovered with the commands that the page shows", async () => {
-    const { backup_id } = await passed();
-    const page = await dashboard.open(org.owner, "/backups");
-    await heading(page, "Backups").waitFor();
-    const table = page.getByRole("table", { name: "Backups" });
-    await table.getByRole("row").nth(2).waitFor();
-    // What refutes a backup is not shown as if it were its proof.
-    await table
-      .getByRole("cell", { name: "no, a test failed" })
-      .getByRole("link", { name: "a test failed" })
-      .waitFor();
-    await expectAccessible(page);
-    await screenshotsOf(page, "backups");
-    await page.getByLabel("Ciphertext").selectOption("expired");
-    await page.getByText("No backup matches the filter.").waitFor();
-
-    await page.goto(`${dashboard.server.url}/backups/${backup_id}`);
-    await heading(page, /^Backup of /).waitFor();
-    await page.getByText("the source has no retention rules, so everything is kept").waitFor();
-    await page.getByRole("link", { name: "Restore test passed" }).waitFor();
-    await page.getByText("Make a download link first").waitFor();
-    await page.getByRole("button", { name: "Make a download link" }).click();
-    await page.getByText(/^The link works until/).waitFor();
-    await expectAccessible(page);
-    await screenshotsOf(page, "backup");
-
-    const directory = mkdtempSync(join(base, "recovery-"));
-    shell(directory, `cp ${join(host.root, "keys/age.key")} age.key`);
-    const step = (name: string) => page.getByLabel(name, { exact: true }).innerText();
-    const commands = [
-      withAuthority(await step("Fetch the ciphertext")),
-      await step("Check that it is this backup"),
-      await step("Decrypt and decompress"),
-      await step("Put the database in place"),
-    ].join("\n");
-    expect(shell(directory, commands)).toMatch(/backup\.age: OK\n(.*\n)*ok\n/);
-    expect(shell(directory, "sqlite3 restored.sqlite 'select count(*) from invoices'")).toBe("500\n");
-  });
-
-  test("an auditor may download a backup, and sees when and why it will be removed", async () => {
-    const { backup_id } = await passed();
-    const auditor = await dashboard.addPerson(org, "auditor");
-    const page = await dashboard.open(auditor, `/backups/${backup_id}`);
-    await page.getByRole("button", { name: "Make a download link" }).click();
-    await page.getByRole("link", { name: "Download the ciphertext" }).waitFor();
   });
 });
 

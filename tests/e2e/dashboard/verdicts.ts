@@ -11,3 +11,6 @@ export const checksThat = (page: Page, result: string): Promise<(string | null)[
   page
     .locator(`[data-result="${result}"]`)
     .evaluateAll((found) => found.map((each) => each.getAttribute("data-check")));
+
+export const line = (page: Page, check: string) => page.locator(`[data-check="${check}"]`);
+export const verdict = (page: Page) => page.locator("[data-verdict]");
