@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { freePort } from "../../../tests/e2e/harness/free-port.ts";
-import { inject } from "vitest";
+import { expect, inject } from "vitest";
 import { putTestCluster } from "./database/test-database.ts";
 import { processesWorkingIn } from "../src/platform/postgres/process-state.ts";
 
@@ -96,6 +96,18 @@ export class TestServer {
         void finished.then((end) => reject(new Error(`it ended: ${JSON.stringify(end)}`)));
       });
     return { process: child, said, finished };
+  }
+
+  /** What a command says with `--json`, if it succeeds without a word on stderr. */
+  async json(...args: string[]): Promise<Record<string, unknown>> {
+    const { exitCode, stdout, stderr } = await this.run([...args, "--json"]).finished;
+    expect([exitCode, stderr], stdout + stderr).toEqual([0, ""]);
+    return JSON.parse(stdout) as Record<string, unknown>;
+  }
+
+  /** The same of a command whose answer is a list. */
+  async list(...args: string[]): Promise<Record<string, unknown>[]> {
+    return (await this.json(...args)) as unknown as Record<string, unknown>[];
   }
 
   /** Runs `serve` until it listens. */

@@ -1,12 +1,7 @@
 import { newId } from "@attestore/contract";
-import { spawn } from "node:child_process";
-import { X509Certificate } from "node:crypto";
-import { once } from "node:events";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { userInfo } from "node:os";
-import { join } from "node:path";
-import { text as readText } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { recordBackup } from "../../test/recorded.ts";
 import { openConsole } from "./console.ts";
 import { attachBody } from "../../test/new-agent.ts";
@@ -22,16 +17,8 @@ beforeAll(async () => {
 afterAll(() => server.remove());
 
 const run = (...args: string[]): Promise<Finished> => server.run(args).finished;
-
-async function json(...args: string[]): Promise<Record<string, unknown>> {
-  const { exitCode, stdout, stderr } = await run(...args, "--json");
-  expect([exitCode, stderr], stdout + stderr).toEqual([0, ""]);
-  return JSON.parse(stdout) as Record<string, unknown>;
-}
-
-async function list(...args: string[]): Promise<Record<string, unknown>[]> {
-  return (await json(...args)) as unknown as Record<string, unknown>[];
-}
+const json = (...args: string[]) => server.json(...args);
+const list = (...args: string[]) => server.list(...args);
 
 async function sendAs(token: string, path: string, body: object): Promise<Record<string, unknown>> {
   const answer = await server.send("POST", path, body, token);
@@ -75,124 +62,12 @@ describe("an organisation", () => {
   });
 });
 
-/** Without a mail server, the service writes its mails into files. */
-async function mailedCode(email: string): Promise<string | undefined> {
-  const directory = join(server.data, "mail");
-  const names = (await readdir(directory).catch(() => [])).filter((name) => name.endsWith(".eml"));
-  const mails = await Promise.all(names.map((name) => readFile(join(directory, name), "utf8")));
-  const mail = mails.find((text) => text.toLowerCase().includes(email));
-  return mail === undefined ? undefined : /^ {4}([A-Z0-9]{4}-[A-Z0-9]{4})\r?$/m.exec(mail)?.[1];
-}
-
-describe("who may open an organisation", () => {
-  const signIn = async (email: string): Promise<Record<string, unknown>> => {
-    const attempt = "an-attempt-at-the-console";
-    expect((await server.send("POST", "/api/auth/login", { email, attempt })).status).toBe(202);
-    let code: string | undefined;
-    await expect.poll(async () => (code = await mailedCode(email))).toBeDefined();
-    const answer = await server.send("POST", "/api/auth/verify", { email, code, attempt });
-    expect(answer.status, answer.body.toString()).toBe(200);
-    return JSON.parse(answer.body.toString()) as Record<string, unknown>;
-  };
-
-  test("its owner is named when it is created, and signs in with a mailed code", async () => {
-    const made = await json("org", "add", "Owned", "--owner", "Ada@example.org");
-    expect(made).toMatchObject({ owner: { email: "Ada@example.org", role: "owner", status: "active" } });
-    expect(await signIn("ada@example.org")).toMatchObject({ user: { role: "owner", org_id: made["id"] } });
-  });
-
-  test("an organisation without anybody says how to let somebody in", async () => {
-    const { stdout, stderr } = await run("org", "add", "Deserted");
-    expect(stderr).toContain("attestore-server user add you@example.org --org deserted --role owner");
-    const id = stdout.trim();
-    expect((await run("user", "list", "--org", "deserted")).stderr).toContain("Nobody can open");
-    const added = await json("user", "add", "bob@example.org", "--org", "deserted", "--role", "auditor");
-    expect(await list("user", "list", "--org", "deserted")).toEqual([added]);
-    expect(await signIn("bob@example.org")).toMatchObject({ user: { role: "auditor", org_id: id } });
-    const again = await run("user", "add", "BOB@example.org", "--org", "deserted", "--role", "owner");
-    expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining("already has a member")]);
-  });
-
-  test("a wrong address creates nothing, and a wrong role is a wrong call", async () => {
-    const { exitCode, stderr } = await run("org", "add", "Nobodys", "--owner", "no address");
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("is not an e-mail address")]);
-    expect((await list("org", "list")).map(({ name }) => name)).not.toContain("Nobodys");
-    expect(
-      (await run("user", "add", "eve@example.org", "--org", "owned", "--role", "operator")).exitCode,
-    ).toBe(2);
-  });
-});
-
 test("commands in a shell without the service's settings print the address that it has", async () => {
   const bare = { ATTESTORE_LISTEN: "", ATTESTORE_PUBLIC_URL: "" };
   const created = await server.run(["auth-key", "create", "--org", orgId], bare).finished;
   expect(created.stderr).toContain(`--service https://localhost:${server.port} `);
   const doctor = await server.run(["doctor"], bare).finished;
   expect(doctor.stdout).toContain(`It runs on 127.0.0.1:${server.port}, and is ready.`);
-});
-
-/**
- * `attestore-server trust` and other programs on a machine of their own: what they do to the trust
- * store stays there.
- */
-async function onOwnMachine(script: string, user = "root"): Promise<{ code: number; out: string }> {
-  const rights = process.getuid?.() === 0 ? ["-m"] : ["-r", "-m"];
-  const stores = [
-    "mount -t tmpfs none /usr/local/share/ca-certificates",
-    "mount -t tmpfs none /etc/ssl/certs",
-    // With one public authority, because all of them take most of the time.
-    "grep -m 1 '^mozilla/' /etc/ca-certificates.conf >/etc/ssl/certs/one; mount --bind /etc/ssl/certs/one /etc/ca-certificates.conf",
-    `trust() { "${process.execPath}" "${inject("service")}" trust "$@"; }`,
-    `get() { curl -sS -o /dev/null --resolve localhost:${server.port}:127.0.0.1 https://localhost:${server.port}/healthz; }`,
-  ];
-  const asUser = user === "root" ? [] : ["unshare", "-U", "--map-user=1234"];
-  const command = [
-    ...asUser,
-    "bash",
-    "-euc",
-    [...(user === "root" ? stores : stores.slice(3)), script].join("\n"),
-  ];
-  const child = spawn("unshare", [...rights, ...command], {
-    env: { PATH: process.env["PATH"], ATTESTORE_DATA: server.data },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const [out, [code]] = await Promise.all([
-    readText(child.stdout).then(async (text) => text + (await readText(child.stderr))),
-    once(child, "close") as Promise<[number]>,
-  ]);
-  return { code, out };
-}
-
-describe("the service's own certificate authority", () => {
-  test("is trusted by the machine's programs on request, and no longer after --undo", async () => {
-    const { code, out } = await onOwnMachine(`
-      trust --undo --json; trust --json; get && echo reached
-      trust --json; trust --undo; get || echo "refused $?"; find /usr/local/share/ca-certificates /etc/ssl/certs -name '*attestore*'`);
-    expect(code, out).toBe(0);
-    const { fingerprint256 } = new X509Certificate(await readFile(join(server.data, "tls", "ca.pem")));
-    expect(out.match(/"changed": \w+/g)).toEqual(['"changed": false', '"changed": true', '"changed": false']);
-    expect(out).toContain(`"ca_sha256": "${fingerprint256}"`);
-    expect(out).toMatch(/reached\n[^]*refused 60\n/);
-    expect(out).toContain("no longer trusts the service's authority");
-    expect(out).not.toMatch(/^\/.*attestore/m);
-  });
-
-  test("is not installed without root, or if it is something else, and the message says what to do", async () => {
-    const refused = await onOwnMachine("trust", "nobody");
-    expect(refused.code).toBe(2);
-    expect(refused.out).toContain(`sudo ATTESTORE_DATA=${server.data} ${process.execPath} `);
-    const other = await onOwnMachine(`
-      ls /usr/local/share/ca-certificates
-      export ATTESTORE_DATA=$(mktemp -d); mkdir $ATTESTORE_DATA/tls; trap 'rm -r $ATTESTORE_DATA' EXIT
-      trust || echo "ended $?"
-      head -c 100 /etc/passwd >$ATTESTORE_DATA/tls/ca.pem; trust || echo "ended $?"
-      rm $ATTESTORE_DATA/tls/ca.pem; mkfifo $ATTESTORE_DATA/tls/ca.pem; trust || echo "ended $?"
-      ls /usr/local/share/ca-certificates`);
-    expect(other.out.match(/ended 2/g)).toHaveLength(3);
-    expect(other.out).toContain("the service makes it on its first start");
-    expect(other.out).toContain("is not the certificate of a certificate authority");
-    expect(other.out).not.toMatch(/root:|\.crt/);
-  });
 });
 
 describe("an auth key", () => {
@@ -319,58 +194,6 @@ describe("a backup", () => {
     expect((await run("backup", "keep", newId("backup"))).exitCode).toBe(1);
     const refused = await run("retention", "resume", "--org", orgId, "--source", "kept");
     expect([refused.exitCode, refused.stderr]).toEqual([1, "This source's retention is not stopped.\n"]);
-  });
-});
-
-describe("operators", () => {
-  test("are added once, whatever the case of the address", async () => {
-    expect(await json("operator", "add", "Ada@Example.org", "--name", "Ada")).toMatchObject({
-      email: "Ada@Example.org",
-      role: "operator",
-    });
-    expect((await run("operator", "add", "ada@example.ORG")).exitCode).toBe(1);
-    expect((await run("operator", "add", "no address")).exitCode).toBe(1);
-    expect(await list("operator", "list")).toMatchObject([{ email: "Ada@Example.org", name: "Ada" }]);
-  });
-
-  test("people who lost their passkeys and recovery codes get in again from the console, which is recorded and mailed", async () => {
-    const email = "Lost@Example.org";
-    const { id } = await json("operator", "add", email);
-    const opened = await openConsole({
-      ...process.env,
-      ATTESTORE_DATA: server.data,
-      ATTESTORE_LISTEN: `127.0.0.1:${server.port}`,
-    });
-    try {
-      const { pool } = opened;
-      const of = [email.toLowerCase(), Buffer.alloc(32, 5)];
-      await pool.query("insert into passkey_owners (email, handle) values ($1, $2)", of);
-      await pool.query(
-        `insert into passkeys (id, email, credential_id, public_key, counter, transports, synced, name)
-         values ('psk_lost', $1, $2, $2, 0, '{}', false, 'Lost')`,
-        of,
-      );
-      await pool.query("insert into recovery_codes (email, code_sha256) values ($1, $2)", of);
-      await pool.query(
-        "insert into sessions (token_sha256, user_id, expires_at, signed_in_with) values ($1, $2, now() + interval '1 day', 'passkey')",
-        [Buffer.alloc(32, 6), id],
-      );
-      expect(await json("passkey", "reset", email)).toEqual({ email, passkeys_removed: 1 });
-      const { rows } = await pool.query(
-        `select (select count(*) from passkeys where email = $1)::int + (select count(*) from recovery_codes where email = $1)::int
-           + (select count(*) from sessions where user_id = $2 and ended_at is null)::int as left,
-           (select count(*)::int from api_logs where actor_kind = 'console' and route = 'passkey reset') as recorded`,
-        [email.toLowerCase(), id],
-      );
-      expect(rows).toEqual([{ left: 0, recorded: 1 }]);
-    } finally {
-      await opened.close();
-    }
-    const again = await run("passkey", "reset", email);
-    expect([again.exitCode, again.stderr]).toEqual([
-      1,
-      `There is no such person with a passkey as ${email}.\n`,
-    ]);
   });
 });
 
