@@ -59,7 +59,11 @@ export async function startServer(
     const started = start("attestore-server", ["serve"], env);
     running = started;
     let over: Finished | undefined;
-    void started.finished.then((finished) => (over = finished));
+    // Whoever ends it is told if it stays.
+    void started.finished.then(
+      (finished) => (over = finished),
+      () => undefined,
+    );
     await until(
       "the orchestrator listens",
       () => {

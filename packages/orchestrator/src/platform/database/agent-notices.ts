@@ -3,6 +3,7 @@ import { errorMessage } from "@attestore/host/errno";
 import { sql } from "kysely";
 import type { Logger } from "../logging/logger.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
+import { endClient } from "./end-client.ts";
 import { DatabaseClient } from "./servers.ts";
 import type { DatabaseTransaction } from "./schema.ts";
 
@@ -10,7 +11,6 @@ const CHANNEL = "attestore_agents";
 /** A connection that nobody closed and that carries nothing is found within this time. */
 const CHECK_EVERY_MS = 30_000;
 const LONGEST_PAUSE_MS = 15_000;
-const END_WITHIN_MS = 1_000;
 
 /**
  * Tells every replica, once the transaction commits, to look again for an agent's commands and
@@ -103,9 +103,7 @@ export class AgentNotices {
       }
       if (!signal.aborted) broken.signal.throwIfAborted();
     } finally {
-      // A vanished server does not answer at the end either.
-      const ended = client.end().catch(() => undefined);
-      await Promise.race([ended, delay(END_WITHIN_MS, undefined, { ref: false })]);
+      await endClient(client);
     }
   }
 }

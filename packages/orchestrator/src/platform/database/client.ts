@@ -1,10 +1,9 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { ConnectionSettings } from "./connection-settings.ts";
+import { endClient } from "./end-client.ts";
 import { DatabaseClient } from "./servers.ts";
 import { typeParsers } from "./type-parsers.ts";
 
 const CONNECT_WITHIN_MS = 5_000;
-const END_WITHIN_MS = 2_000;
 /** A statement that the server does not end by itself in time gets no answer at all. */
 const SILENCE_MS = 5_000;
 
@@ -39,8 +38,6 @@ export async function withClient<T>(
     if (statement_ms !== 0) await client.query(`set statement_timeout = ${statement_ms}`);
     return await work(client);
   } finally {
-    const ended = client.end().catch(() => undefined);
-    await Promise.race([ended, delay(END_WITHIN_MS, undefined, { ref: false })]);
-    client.connection.stream.destroy();
+    await endClient(client);
   }
 }

@@ -1,3 +1,5 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import type { Socket } from "node:net";
 import type pg from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { openTestDatabase, type TestDatabase } from "../../../test/database/test-database.ts";
@@ -127,6 +129,27 @@ test("closing does not wait for a server that vanished", async () => {
   const asked = failure(client.query("select 1").finally(() => client.release()));
   await Promise.all([opened.close(), log.end()]);
   expect(asDatabaseUnavailable(await asked)).toBeInstanceOf(DatabaseUnavailable);
+  way.on();
+});
+
+test("closing leaves no socket of a server that vanished, not even of connections that were given up", async () => {
+  const sockets: Socket[] = [];
+  const listen = (message: unknown): void => {
+    const { socket } = message as { socket: Socket };
+    socket.once("connect", () => {
+      if (socket.remotePort === way.connection.port) sockets.push(socket);
+    });
+  };
+  subscribe("net.client.socket", listen);
+  const opened = access(600_000);
+  const { pool } = opened;
+  pool.options.idleTimeoutMillis = 100;
+  await pool.query("select 1");
+  unsubscribe("net.client.socket", listen);
+  way.hang();
+  await vi.waitFor(() => expect(pool.totalCount).toBe(0));
+  await opened.close();
+  expect(sockets.map(({ destroyed }) => destroyed)).toEqual([true]);
   way.on();
 });
 

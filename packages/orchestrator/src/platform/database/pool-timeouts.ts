@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Socket } from "node:net";
 import pg from "pg";
+import { END_WITHIN_MS, socketOf } from "./end-client.ts";
 import { onConnect } from "./on-connect.ts";
 import type { NewServers } from "./new-servers.ts";
 import { DatabaseClient } from "./servers.ts";
@@ -37,7 +38,6 @@ export const LOG_TIMEOUTS: PoolTimeouts = { statement_ms: 15_000, silence_ms: 20
 export const CONSOLE_TIMEOUTS: PoolTimeouts = { statement_ms: 0, silence_ms: 0, idle_ms: 60_000 };
 
 const CONNECT_WITHIN_MS = 5_000;
-const END_WITHIN_MS = 2_000;
 
 /**
  * A pool that a vanished server cannot block. When its host is gone, or a firewall drops the
@@ -87,13 +87,19 @@ export class DatabasePool extends pg.Pool {
     return this.#ended;
   }
 
+  /** Connections that the pool gave up earlier, when they were idle, may still be open. */
   async #end(): Promise<void> {
     const ended = super.end();
+    const closed = ended.then(() => Promise.all([...this.#sockets].map(closing)));
     const isLate = delay(END_WITHIN_MS, true, { ref: false });
-    if (await Promise.race([ended.then(() => false), isLate]))
+    if (await Promise.race([closed.then(() => false), isLate]))
       for (const socket of this.#sockets) socket.destroy();
     await ended;
   }
+}
+
+function closing(socket: Socket): Promise<void> {
+  return new Promise((resolve) => void socket.once("close", () => resolve()));
 }
 
 /**
@@ -110,11 +116,6 @@ function serverSide({ statement_ms, idle_ms }: PoolTimeouts): string {
   const rows = Object.entries(wanted).map(([name, value]) => `('${name}', '${value}')`);
   return `select set_config(name, value, false) from (values ${rows.join(", ")}) as wanted (name, value)
     where name in (select name from pg_settings)`;
-}
-
-/** TLS's, where the connection has it. The driver has no public name for it. */
-function socketOf(client: pg.ClientBase): Socket {
-  return (client as unknown as { connection: { stream: Socket } }).connection.stream;
 }
 
 function giveUpWhenSilent(socket: Socket, silence_ms: number): void {

@@ -1,6 +1,7 @@
 import { callbackify } from "node:util";
 import pg from "pg";
 import { errorCode, errorMessage } from "@attestore/host/errno";
+import { endClient } from "./end-client.ts";
 import { DatabaseUnavailable } from "./unavailable.ts";
 
 /** libpq's name for the sessions that this service can use: they can write. */
@@ -124,6 +125,6 @@ async function askOne(config: pg.ClientConfig): Promise<Address> {
   } catch (error) {
     throw new Error(`${host}:${port} (${errorCode(error) ?? errorMessage(error)})`, { cause: error });
   } finally {
-    void client.end().catch(() => undefined);
+    void endClient(client);
   }
 }
