@@ -37,14 +37,18 @@ const VERSIONS: Readonly<Record<ObjectsGroup, readonly ExpectedObjects["version"
 const SHA256 = /^[0-9a-f]{64}$/;
 const KIND = /^[a-z_]{1,40}$/;
 
-/** We received the metadata: null if they contain nothing to compare with. */
+/**
+ * We received the metadata: null if they contain nothing to compare with. `versions`: those that
+ * this agent knows, if the engine has others than most.
+ */
 export function expectedObjects(
   metadata: ForeignMetadata,
   what: ObjectsGroup = "objects",
+  versions: readonly ExpectedObjects["version"][] = VERSIONS[what],
 ): ExpectedObjects | null {
   const signed = recordOf(recordOf(metadata["content"])[what]);
   const { v, sha256, kinds, named, left_out } = signed;
-  const version = VERSIONS[what].find((each) => each === (v ?? 1));
+  const version = versions.find((each) => each === (v ?? 1));
   if (version === undefined) return null;
   const count = signed[version === 1 ? "count" : "total"];
   if (!isCount(count) || typeof sha256 !== "string" || !SHA256.test(sha256)) return null;

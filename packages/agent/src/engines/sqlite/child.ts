@@ -3,6 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import { backup, DatabaseSync } from "node:sqlite";
 import { errorMessage } from "@attestore/host/errno";
 import { formatRow } from "../../checks/index.ts";
+import { OBJECTS_VERSION } from "./content/objects.ts";
 import { readContent, type SqliteContent } from "./content/row-digests.ts";
 import { profileTables } from "./profile-tables.ts";
 import { readBy, ruinInTurn } from "./ruin.ts";
@@ -33,7 +34,10 @@ async function answer(request: Request): Promise<Partial<Extract<Response, { ok:
       return copied(request);
     case "content": {
       const until = performance.now() + request.budget_ms;
-      return withDatabase(request.path, (database) => ({ content: readContent(database, { until }) }));
+      const besides = { version: request.objectsVersion, file: request.path };
+      return withDatabase(request.path, (database) => ({
+        content: readContent(database, { until }, besides),
+      }));
     }
     case "profile": {
       const { path, seed, budget_ms } = request;
@@ -88,7 +92,7 @@ async function copied({
     await backup(database, target, { rate: 2 ** 31 - 1 });
     if (contentBudget_ms === 0) return {};
     const copying_ms = performance.now() - started;
-    return contentOf(database, contentBudget_ms, { copying_ms, isUri: path.startsWith("file:") });
+    return contentOf(database, contentBudget_ms, { copying_ms, isUri: path.startsWith("file:"), target });
   } finally {
     database.close();
   }
@@ -98,17 +102,21 @@ async function copied({
 function contentOf(
   database: DatabaseSync,
   budget_ms: number,
-  { copying_ms, isUri }: { readonly copying_ms: number; readonly isUri: boolean },
+  {
+    copying_ms,
+    isUri,
+    target,
+  }: { readonly copying_ms: number; readonly isUri: boolean; readonly target: string },
 ): { content?: SqliteContent } {
   const now = performance.now();
   try {
     // A URI names a database in WAL mode that nobody has open, and SQLite locks nothing.
     const isWal = isUri || database.prepare("pragma journal_mode").get()?.["journal_mode"] === "wal";
-    const content = readContent(database, {
+    const limits = {
       until: now + budget_ms,
       ...(isWal ? {} : { transactionUntil: now + Math.max(copying_ms, MIN_WAIT_MS) }),
-    });
-    return { content };
+    };
+    return { content: readContent(database, limits, { version: OBJECTS_VERSION, file: target }) };
   } catch {
     // The copy is made anyway. The metadata say that nothing is known of its content.
     return {};

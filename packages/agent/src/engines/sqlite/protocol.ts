@@ -1,3 +1,4 @@
+import type { ObjectsVersion } from "./content/objects.ts";
 import type { SqliteContent } from "./content/row-digests.ts";
 import type { SqliteProfile } from "./profile-tables.ts";
 
@@ -13,7 +14,12 @@ export type Request =
       readonly contentBudget_ms: number;
     }
   /** Reads the content of a copy. */
-  | { readonly op: "content"; readonly path: string; readonly budget_ms: number }
+  | {
+      readonly op: "content";
+      readonly path: string;
+      readonly budget_ms: number;
+      readonly objectsVersion: ObjectsVersion;
+    }
   /** The profile of a copy's rows. */
   | { readonly op: "profile"; readonly path: string; readonly seed: number; readonly budget_ms: number }
   /** Has SQLite finish what a killed application left: the copy's journal or log is next to it. */

@@ -24,7 +24,8 @@ import type { RunContext } from "../../sandboxes/run-context.ts";
 import { runCheckProgram } from "../run-check-program.ts";
 import { kindsOf, schemaHash } from "../schema.ts";
 import { compareFile, writeAndReadBack, type WrittenFile } from "./content/compare-file.ts";
-import { compareRows } from "./content/compare-rows.ts";
+import { compareRows, expectedOfSqlite } from "./content/compare-rows.ts";
+import { OBJECTS_VERSION } from "./content/objects.ts";
 import { counting, countQuery, schemaOf, tablesOf, versionOf } from "./describe.ts";
 import { checkForeignKeys, FOREIGN_KEYS_S } from "./foreign-keys.ts";
 import { checkIntegrity } from "./integrity.ts";
@@ -207,7 +208,8 @@ class RestoredSqlite implements Restored {
       const compared = compareFile(this.file, { tables, key, duration_ms: performance.now() - started });
       return compared === null ? [] : [compared];
     }
-    const request = { op: "content", path: this.path, budget_ms } as const;
+    const objectsVersion = expectedOfSqlite(metadata)?.version === 1 ? 1 : OBJECTS_VERSION;
+    const request = { op: "content", path: this.path, budget_ms, objectsVersion } as const;
     // A single row may take longer than the time that is left.
     const response = await this.#sqlite.request(request, (budget_ms + LATE_MS) / 1000);
     if (response === null) return [];

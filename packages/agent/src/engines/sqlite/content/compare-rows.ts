@@ -1,8 +1,9 @@
 import type { CheckOutcome } from "@attestore/proof";
-import { compareObjects, expectedObjects } from "../../content/compare-objects.ts";
+import { compareObjects, type ExpectedObjects, expectedObjects } from "../../content/compare-objects.ts";
 import { compareTags } from "../../content/compare-tags.ts";
 import { expectedContent } from "../../content/expected-content.ts";
 import type { ForeignMetadata } from "../../engine.ts";
+import { OBJECTS_VERSIONS } from "./objects.ts";
 import type { SqliteContent } from "./row-digests.ts";
 import { rowsTag } from "./sign-rows.ts";
 
@@ -28,7 +29,7 @@ export function compareRows(
           query: "the rows of each table, each value with its type, in the table's order",
           duration_ms,
         });
-  const expectedOfObjects = expectedObjects(metadata);
+  const expectedOfObjects = expectedOfSqlite(metadata);
   const words = {
     query: "the definition of each table, index, trigger and view, and the header's settings",
     hint: "compare what .schema of the sqlite3 shell prints of both",
@@ -37,6 +38,21 @@ export function compareRows(
     ...(rows === null ? [] : [rows]),
     ...(expectedOfObjects === null
       ? []
-      : [compareObjects(objects, expectedOfObjects, key, { of: null, duration_ms, words })]),
+      : [
+          compareObjects(objects, expectedOfObjects, key, {
+            of: null,
+            duration_ms,
+            words,
+            notLookedAt: expectedOfObjects.version === 1 ? NOT_IN_EARLIER : [],
+          }),
+        ]),
   ];
+}
+
+/** What the lists of agents before 29 November 2026 lack. */
+const NOT_IN_EARLIER = ["page size, journal mode and other settings of the file"];
+
+/** Null without a list that this agent knows. */
+export function expectedOfSqlite(metadata: ForeignMetadata): ExpectedObjects | null {
+  return expectedObjects(metadata, "objects", OBJECTS_VERSIONS);
 }

@@ -3,7 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { WhyNotCompared } from "../../content/not-compared.ts";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import { quotedName } from "../../quoted-name.ts";
-import { MADE } from "../made-objects.ts";
+import { objectsOf, type ObjectsVersion } from "./objects.ts";
 import { type Row, ROWS_AT_ONCE, RowsQuery } from "./rows-query.ts";
 
 /** What a database holds, according to the process that opens it. */
@@ -38,13 +38,17 @@ export interface ReadingLimits {
   readonly transactionUntil?: number;
 }
 
+/** What is read besides rows. */
+export interface ObjectsToRead {
+  readonly version: ObjectsVersion;
+  /** Has the database's header: the file itself, or a copy of it page by page. */
+  readonly file: string;
+}
+
 /** Tables that store rows, including SQLite's own and those of virtual tables. */
 const TABLES = `select name, wr from pragma_table_list
   where schema = 'main' and type in ('table', 'shadow') and name not in ('sqlite_schema', 'sqlite_temp_schema') order by name`;
 const COLUMNS = "select name from pragma_table_xinfo(?) where hidden in (0, 3) order by cid";
-const OBJECTS = `${MADE} order by rowid`;
-/** Fields of the file's header that an application sets or relies on. */
-const SETTINGS = ["application_id", "auto_vacuum", "encoding", "user_version"];
 /** How long others may have to wait for a table that can only be read at once. */
 const MAX_WAIT_MS = 1_000;
 const MIN_ROWID = -(2n ** 63n);
@@ -52,10 +56,14 @@ const MAX_ROWID = 2n ** 63n - 1n;
 const HASHED_AT_ONCE = 1 << 16;
 
 /** Reads everything in a database that is compared, the smallest tables first. */
-export function readContent(database: DatabaseSync, limits: ReadingLimits): SqliteContent {
+export function readContent(
+  database: DatabaseSync,
+  limits: ReadingLimits,
+  { version, file }: ObjectsToRead,
+): SqliteContent {
   const tables: TableRows[] = [];
   const notRead: NotRead[] = [];
-  const objects = objectsOf(database);
+  const objects = objectsOf(database, version, file);
   const reading = new Reading(database, limits);
   for (const table of smallestFirst(database)) {
     const { name } = table;
@@ -192,23 +200,6 @@ function hexOf(real: number): string {
 function rowidName(columns: readonly string[]): string | null {
   const taken = new Set(columns.map((column) => column.toLowerCase()));
   return ["rowid", "_rowid_", "oid"].find((name) => !taken.has(name)) ?? null;
-}
-
-function objectsOf(database: DatabaseSync): DatabaseObject[] {
-  const made = database
-    .prepare(OBJECTS)
-    .all()
-    .map(({ type, tbl_name, name, sql }) => ({
-      kind: String(type),
-      name: String(name),
-      definition: `${String(tbl_name)} ${String(sql ?? "")}`,
-    }));
-  const settings = SETTINGS.map((name) => ({
-    kind: "setting",
-    name,
-    definition: String(Object.values(database.prepare(`pragma ${name}`).get() ?? {})[0]),
-  }));
-  return [...made, ...settings];
 }
 
 /** By the largest rowid, which SQLite finds at once. A table without rowids comes last. */

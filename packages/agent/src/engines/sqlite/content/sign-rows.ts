@@ -1,8 +1,9 @@
 import { contentTag } from "../../content/content-tag.ts";
 import { withKnownRest } from "../../content/known-rest.ts";
 import { signContent } from "../../content/signed-content.ts";
-import { objectsMetadata } from "../../content/tagged-objects.ts";
+import { exactObjectsMetadata } from "../../content/tagged-objects.ts";
 import type { SourceMetadata } from "../../engine.ts";
+import { OBJECTS_VERSION } from "./objects.ts";
 import type { SqliteContent, TableRows } from "./row-digests.ts";
 
 /** Adds to the metadata of a copy what its source held. */
@@ -16,7 +17,7 @@ export function signRows(
   return signContent(metadata, {
     ...withKnownRest(metadata, tags, notKnown),
     settings: null,
-    objects: objectsMetadata(objects, key),
+    objects: { ...exactObjectsMetadata(objects, key), v: OBJECTS_VERSION },
   });
 }
 
