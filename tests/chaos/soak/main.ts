@@ -5,13 +5,16 @@
  *   npm run soak -- [--rounds 1000] [--minutes N] [--seed N] [--setup embedded,replicas,patroni]
  *     [--side-by-side] [--only REGEXP] [--report FILE]
  *
- * `--setup embedded:3,patroni` gives embedded three times as many rounds as patroni.
+ * `--setup embedded:3,patroni` gives embedded three times as many rounds as patroni. With
+ * `--side-by-side` each set-up is a process of its own.
  *
  * As root, because it mounts small disks. The seed repeats the order of the faults and their
  * lengths; what the processes do in between differs. Exits with 1 if something did not hold.
  */
+import { spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -52,25 +55,22 @@ const reports: Report[] = [];
 const stop = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
 try {
-  // From sources, each start takes three times as long.
-  startFrom("attestore-server", await bundleService(join(base, "program")));
-  const verifier = join(base, "attestore-verify.cjs");
-  const source = join(import.meta.dirname, "../../../packages/verifier/src/main.ts");
-  writeFileSync(verifier, (await bundle(source, null)).code);
-  startFrom("attestore-verify", verifier);
   const setups = values.setup.split(",").map((each) => {
     const [name = "", weight = "1"] = each.split(":");
     if (!/^[1-9]\d{0,3}$/.test(weight)) throw new Error(`--setup: ${each}: the number is 1 to 9999`);
     return { name, weight: Number(weight) };
   });
   const weights = setups.reduce((sum, { weight }) => sum + weight, 0);
-  const run = ({ name, weight }: (typeof setups)[number]): Promise<Report> =>
-    soakIn(name, {
-      rounds: Math.ceil((Number(values.rounds) * weight) / weights),
-      ms: Number(values.minutes) * 60_000 * (values["side-by-side"] ? 1 : weight / weights),
-    });
-  if (values["side-by-side"]) reports.push(...(await all(setups.map(run))));
-  else for (const setup of setups) reports.push(await run(setup));
+  const roundsOf = (weight: number): number => Math.ceil((Number(values.rounds) * weight) / weights);
+  if (values["side-by-side"] && setups.length > 1)
+    reports.push(...(await all(setups.map(({ name, weight }) => soakApart(name, roundsOf(weight))))));
+  else {
+    await bundlePrograms();
+    for (const { name, weight } of setups) {
+      const ms = (Number(values.minutes) * 60_000 * weight) / weights;
+      reports.push(await soakIn(name, { rounds: roundsOf(weight), ms }));
+    }
+  }
 } finally {
   SmallDisk.unmountBelow(base);
   rmSync(base, { recursive: true, force: true });
@@ -79,6 +79,15 @@ try {
 for (const report of reports) process.stdout.write(`${formatReport(report)}\n`);
 if (values.report !== undefined) writeFileSync(values.report, `${JSON.stringify(reports, null, 2)}\n`);
 process.exit(reports.some(({ violations }) => violations.length > 0) ? 1 : 0);
+
+/** From sources, each start takes three times as long. */
+async function bundlePrograms(): Promise<void> {
+  startFrom("attestore-server", await bundleService(join(base, "program")));
+  const verifier = join(base, "attestore-verify.cjs");
+  const source = join(import.meta.dirname, "../../../packages/verifier/src/main.ts");
+  writeFileSync(verifier, (await bundle(source, null)).code);
+  startFrom("attestore-verify", verifier);
+}
 
 async function soakIn(setup: string, { rounds, ms }: { rounds: number; ms: number }): Promise<Report> {
   const start = WORLDS[setup];
@@ -99,6 +108,28 @@ async function soakIn(setup: string, { rounds, ms }: { rounds: number; ms: numbe
   } finally {
     await world.close();
   }
+}
+
+/** In a process of its own, because what it starts finds its directory in the environment. */
+async function soakApart(setup: string, rounds: number): Promise<Report> {
+  const report = join(base, `${setup}.json`);
+  const { minutes, seed, only } = values;
+  const options = { rounds: String(rounds), minutes, seed, setup, only, report };
+  const child = spawn(
+    process.execPath,
+    [
+      "--no-warnings",
+      import.meta.filename,
+      ...Object.entries(options).map(([name, value]) => `--${name}=${value}`),
+    ],
+    { stdio: ["ignore", "ignore", "inherit"] },
+  );
+  const end = (): void => void child.kill("SIGTERM");
+  stop.signal.addEventListener("abort", end);
+  await once(child, "exit");
+  stop.signal.removeEventListener("abort", end);
+  if (!existsSync(report)) throw new Error(`${setup} ended without a report`);
+  return (JSON.parse(readFileSync(report, "utf8")) as Report[])[0]!;
 }
 
 /** All of them; where one threw, only once the others have closed what they started. */

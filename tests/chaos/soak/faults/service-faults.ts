@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { errorCode } from "@attestore/host/errno";
 import { descendants, type Process } from "../../../e2e/harness/processes.ts";
 import type { Server } from "../../../e2e/harness/server.ts";
 import { until } from "../../../e2e/harness/wait.ts";
@@ -60,7 +61,7 @@ export function workerFaults(server: Server, count: number): Fault[] {
       area: "service",
       strike: async (random) => {
         const pid = random.pick(workers());
-        process.kill(pid, "SIGKILL");
+        signal(pid, "SIGKILL");
         await another(pid);
       },
     },
@@ -88,7 +89,7 @@ export function workerFaults(server: Server, count: number): Fault[] {
       isRare: true,
       strike: async (random) => {
         const pid = random.pick(workers());
-        process.kill(pid, "SIGSTOP");
+        signal(pid, "SIGSTOP");
         await another(pid);
       },
     },
@@ -108,10 +109,19 @@ function nodesOf(server: Server): Process[] {
 }
 
 export async function standStill(processes: readonly Process[], for_ms: number): Promise<void> {
-  for (const { pid } of processes) process.kill(pid, "SIGSTOP");
+  for (const { pid } of processes) signal(pid, "SIGSTOP");
   try {
     await delay(for_ms);
   } finally {
-    for (const { pid } of processes) process.kill(pid, "SIGCONT");
+    for (const { pid } of processes) signal(pid, "SIGCONT");
+  }
+}
+
+/** A worker that stood still for too long was replaced, and is gone. */
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if (errorCode(error) !== "ESRCH") throw error;
   }
 }
