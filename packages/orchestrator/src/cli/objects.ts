@@ -1,7 +1,7 @@
 import { plural } from "@attestore/proof";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { adoptObjects } from "../features/installation/adopt.ts";
+import { adoptObjects } from "../features/installation/adopt-objects.ts";
 import { logHeads } from "../features/installation/installation.ts";
 import { type Compared, comparePair } from "../features/installation/pairing.ts";
 import { type Survey, surveyObjects } from "../features/installation/store.ts";

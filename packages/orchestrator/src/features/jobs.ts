@@ -3,7 +3,7 @@ import type { Job } from "../platform/jobs/job.ts";
 import type { RequireDeletable } from "./installation/guarded-store.ts";
 import { archiveJob } from "./receipts/archive-job.ts";
 import { notificationJobs } from "./notifications/jobs.ts";
-import { quotaJob } from "./quotas/warn.ts";
+import { quotaJob } from "./quotas/warn-of-quotas.ts";
 import type { QuotaDefaults } from "./quotas/settings.ts";
 import { retentionJobs } from "./retention/jobs.ts";
 import type { RetentionDeps } from "./retention/deps.ts";

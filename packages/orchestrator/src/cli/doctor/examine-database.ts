@@ -1,7 +1,7 @@
 import { MAX_CLOCKS_APART_MS } from "../../log/clock-off.ts";
 import type { Pool } from "pg";
 import { readMigrations } from "../../platform/database/migrate.ts";
-import { countUnawaitedStandbys } from "../../platform/postgres/unawaited-standbys.ts";
+import { countAsynchronousStandbys } from "../../platform/postgres/asynchronous-standbys.ts";
 import { failed, type Finding, ok, warning } from "@attestore/host/finding";
 
 /**
@@ -62,7 +62,7 @@ async function examineMigrations(pool: Pool): Promise<Finding> {
  * database.
  */
 export async function examineStandbys(pool: Pool): Promise<Finding[]> {
-  const standbys = await countUnawaitedStandbys(pool);
+  const standbys = await countAsynchronousStandbys(pool);
   if (standbys === 0) return [];
   return [
     warning(

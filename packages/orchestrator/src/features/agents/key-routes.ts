@@ -2,7 +2,7 @@ import { AgentKeyRecord, Id, RotateAgentKeyRequest } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
 import type { Clock } from "../../platform/clock.ts";
 import { notFound } from "../../platform/errors/api-error.ts";
-import { isWithin, knownUntil, listOf } from "../../platform/http/listing.ts";
+import { isWithin, knownUntil, listOf } from "../../platform/http/pagination.ts";
 import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
 import { readRotation, rotateKey } from "./rotate-key.ts";
 import { listRetiredKeys, serializeKeys } from "./signing-keys.ts";

@@ -10,7 +10,7 @@ import {
   pageOf,
   period,
   periodOf,
-} from "../../platform/http/listing.ts";
+} from "../../platform/http/pagination.ts";
 import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
 import { serializeAgent } from "./serialize.ts";
 import { revokeAgent } from "./revoke-agent.ts";

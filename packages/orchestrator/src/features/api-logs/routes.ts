@@ -1,7 +1,15 @@
 import { ApiLogActorKind, ApiLogRecord, Id } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
 import { notFound } from "../../platform/errors/api-error.ts";
-import { idRange, listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/listing.ts";
+import {
+  idRange,
+  listOf,
+  listQuery,
+  paged,
+  pageOf,
+  period,
+  periodOf,
+} from "../../platform/http/pagination.ts";
 import { orgReadRoute, type Route } from "../../platform/http/route.ts";
 import { findApiLog, listApiLogs } from "./queries.ts";
 import { apiLogRecord } from "./serialize.ts";

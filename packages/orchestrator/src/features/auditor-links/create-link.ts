@@ -3,7 +3,7 @@ import { appendInTransaction } from "../../log/append-in-transaction.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { credentialHash } from "../../platform/http/bearer.ts";
 import { invalidRequest } from "../../platform/errors/api-error.ts";
-import { periodOf } from "../../platform/http/listing.ts";
+import { periodOf } from "../../platform/http/pagination.ts";
 import { newAuditorLinkSecret } from "../secrets.ts";
 import { insertLink, type AuditorLink } from "./store.ts";
 

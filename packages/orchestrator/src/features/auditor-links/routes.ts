@@ -7,7 +7,7 @@ import {
   OpenAuditorLinkRequest,
 } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
-import { listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/listing.ts";
+import { listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/pagination.ts";
 import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
 import { setSessionCookie } from "../../platform/http/session-cookie.ts";
 import { createLink } from "./create-link.ts";

@@ -1,6 +1,6 @@
 import { sql, type Insertable } from "kysely";
 import type { AuditorLinksTable, Database, DatabaseTransaction } from "../../platform/database/schema.ts";
-import type { Page } from "../../platform/http/listing.ts";
+import type { Page } from "../../platform/http/pagination.ts";
 import type { Period } from "../../platform/http/principal.ts";
 
 export interface AuditorLink {

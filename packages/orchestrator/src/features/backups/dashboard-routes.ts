@@ -11,7 +11,7 @@ import {
   pageOf,
   period,
   periodOf,
-} from "../../platform/http/listing.ts";
+} from "../../platform/http/pagination.ts";
 import { readInOrg } from "../../platform/database/org-scope.ts";
 import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";

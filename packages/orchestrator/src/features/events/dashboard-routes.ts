@@ -10,7 +10,7 @@ import {
   pageOf,
   period,
   periodOf,
-} from "../../platform/http/listing.ts";
+} from "../../platform/http/pagination.ts";
 import { orgReadRoute, type Route } from "../../platform/http/route.ts";
 import { findEvent, listEvents } from "./queries.ts";
 import { eventRecord } from "./serialize.ts";

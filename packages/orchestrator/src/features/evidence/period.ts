@@ -1,6 +1,6 @@
 import { Type } from "@fastify/type-provider-typebox";
 import { invalidRequest } from "../../platform/errors/api-error.ts";
-import { periodOf } from "../../platform/http/listing.ts";
+import { periodOf } from "../../platform/http/pagination.ts";
 import { ALWAYS, type Period } from "../../platform/http/principal.ts";
 
 const DAY_MS = 86_400_000;

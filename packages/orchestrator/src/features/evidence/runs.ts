@@ -2,7 +2,7 @@ import { firstIdAt } from "@attestore/contract";
 import { RUNS_IN_FILE, type ScheduledRun } from "@attestore/proof";
 import { sql } from "kysely";
 import type { Database } from "../../platform/database/schema.ts";
-import { CLOCK_BEHIND } from "../schedules/arrived.ts";
+import { CLOCK_BEHIND } from "../schedules/counts-for-run.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 interface RunRow {

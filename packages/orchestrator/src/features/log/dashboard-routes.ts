@@ -14,7 +14,7 @@ import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { logOrigin, logVerifier, timeVerifier } from "../../log/log-keys.ts";
 import { transactionSession } from "../../platform/database/sql-session.ts";
 import { notFound } from "../../platform/errors/api-error.ts";
-import { listOf, listQuery, paged, pageOf } from "../../platform/http/listing.ts";
+import { listOf, listQuery, paged, pageOf } from "../../platform/http/pagination.ts";
 import { orgReadRoute, type Route } from "../../platform/http/route.ts";
 import { generationsBody } from "./generations-body.ts";
 import { countHandedInAgain } from "./handed-in-again.ts";

@@ -10,7 +10,7 @@ import {
   type NoteVerifier,
 } from "@attestore/proof";
 import type { Database } from "../../platform/database/schema.ts";
-import type { Page } from "../../platform/http/listing.ts";
+import type { Page } from "../../platform/http/pagination.ts";
 
 export interface Witness {
   /** The agent's. */

@@ -2,9 +2,9 @@ import { X509Certificate } from "node:crypto";
 import { statfs } from "node:fs/promises";
 import type { Pool } from "pg";
 import { Gauge, type Registry } from "prom-client";
-import { askSeldom } from "./ask-seldom.ts";
+import { cacheAnswer } from "./cached-answer.ts";
 import { findUnwitnessedLogs, WITNESSED_WITHIN } from "../../log/unwitnessed-logs.ts";
-import { countUnawaitedStandbys } from "../../platform/postgres/unawaited-standbys.ts";
+import { countAsynchronousStandbys } from "../../platform/postgres/asynchronous-standbys.ts";
 
 export interface Surroundings {
   /** ATTESTORE_DATA */
@@ -31,7 +31,7 @@ const FRESH_MS = 5_000;
  * gauge whose value cannot be found out is left out of the scrape.
  */
 export function measureSurroundings(registry: Registry, around: Surroundings): void {
-  const counted = askSeldom<Counted | null>(() => count(around).catch(() => null), { fresh_ms: FRESH_MS });
+  const counted = cacheAnswer<Counted | null>(() => count(around).catch(() => null), { fresh_ms: FRESH_MS });
   const gauge = (name: string, help: string, value: () => number | null | Promise<number | null>): void => {
     new Gauge({
       name: `attestore_${name}`,
@@ -88,7 +88,7 @@ async function count({ log, jobs }: Surroundings): Promise<Counted> {
     clocks_apart_s: Math.max(0, asked - there, there - answered) / 1000,
     unwitnessed: unwitnessed.length,
     mail_oldest_s: mail.rows[0]?.oldest_s ?? 0,
-    standbys: await countUnawaitedStandbys(log),
+    standbys: await countAsynchronousStandbys(log),
   };
 }
 

@@ -9,7 +9,7 @@ import type { Job } from "../../platform/jobs/job.ts";
 import type { Readiness } from "../../platform/health/health-routes.ts";
 import type { Logger } from "../../platform/logging/logger.ts";
 import type { InstallationState } from "../installation/installation.ts";
-import { askSeldom } from "./ask-seldom.ts";
+import { cacheAnswer } from "./cached-answer.ts";
 import { mergeExpositions } from "./merge-expositions.ts";
 import { readServiceState, type ServiceState } from "./read-state.ts";
 import { type ShowState, stateGauges } from "./state-gauges.ts";
@@ -47,7 +47,7 @@ export function metricsRoute({
 }: MetricsOptions): FastifyPluginAsync {
   const views = { named: stateView(true), unnamed: stateView(false) };
   const tokenHash = token === undefined ? null : credentialHash(token);
-  const state = askSeldom<ServiceState | null>(
+  const state = cacheAnswer<ServiceState | null>(
     () =>
       readServiceState(db, jobs, clock()).catch((error: unknown) => {
         logger.warn(

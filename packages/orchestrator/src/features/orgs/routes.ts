@@ -1,7 +1,7 @@
 import { ChangeOrgRequest, CreateOrgRequest, Id, OrgRecord } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
-import { listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/listing.ts";
+import { listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/pagination.ts";
 import { scopeToOrg } from "../../platform/database/org-scope.ts";
 import type { UserPrincipal } from "../../platform/http/principal.ts";
 import { orgReadRoute, readRoute, type Route, writeRoute } from "../../platform/http/route.ts";

@@ -1,5 +1,5 @@
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
-import type { Page } from "../../platform/http/listing.ts";
+import type { Page } from "../../platform/http/pagination.ts";
 
 export interface Org {
   id: string;

@@ -11,7 +11,7 @@ import { abortAbandonedUploads, forgetEmptyUploads } from "../backups/abandoned-
 import { sweepObjects } from "../retention/sweep-objects.ts";
 import { silentLogger } from "../../platform/logging/logger.ts";
 import { quotaDefaults } from "./settings.ts";
-import { notifyQuotas } from "./warn.ts";
+import { notifyQuotas } from "./warn-of-quotas.ts";
 
 const QUOTAS = { bytes: 10_000, objects: 5, agents: 2, requests: 100_000, window_s: 60 };
 const DAY_MS = 86_400_000;

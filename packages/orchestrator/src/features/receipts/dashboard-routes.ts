@@ -22,7 +22,7 @@ import {
   pageOf,
   period,
   periodOf,
-} from "../../platform/http/listing.ts";
+} from "../../platform/http/pagination.ts";
 import { readInOrg } from "../../platform/database/org-scope.ts";
 import { fileRoute, orgReadRoute, type Route } from "../../platform/http/route.ts";
 import { readBundle, sigstoreBundle, tlogProofFile } from "./bundle.ts";

@@ -3,7 +3,7 @@ import type { Database, DatabaseTransaction } from "../../platform/database/sche
 import { runInOrg } from "../../platform/database/org-scope.ts";
 import { eachOf } from "../../platform/jobs/each-of.ts";
 import type { JobContext } from "../../platform/jobs/job.ts";
-import { announce } from "../notification-queue/announce.ts";
+import { queueNotification } from "../notification-queue/queue-notification.ts";
 
 /**
  * The shortest time between two messages to an organisation: with many sources, a few backups go
@@ -80,7 +80,7 @@ async function notify(tx: DatabaseTransaction, orgId: string, now: Date): Promis
     .where("id", "=", orgId)
     .executeTakeFirstOrThrow();
   const first = new Date(Math.min(...rows.map(({ first_at }) => first_at.getTime())));
-  await announce(tx, {
+  await queueNotification(tx, {
     orgId,
     key: `${KEY}${now.toISOString()}`,
     type: "retention.announced",

@@ -1,6 +1,6 @@
 import { endedLater } from "../../platform/jobs/claim.ts";
 import type { Job } from "../../platform/jobs/job.ts";
-import { bringBack } from "./bring-back.ts";
+import { rescheduleFromNow } from "./clock-went-back.ts";
 import { noticeMissed } from "./notice-missed.ts";
 import { noticeSilence } from "./notice-silence.ts";
 import { queueDue } from "./queue-due.ts";
@@ -14,7 +14,7 @@ export function scheduleJobs(deps: SchedulesDeps): Job[] {
       name: QUEUE_DUE,
       every_s: 10,
       run: async (context) => {
-        if (await endedLater(deps.db, QUEUE_DUE, context.now)) await bringBack(deps, context);
+        if (await endedLater(deps.db, QUEUE_DUE, context.now)) await rescheduleFromNow(deps, context);
         await queueDue(deps, context);
       },
     },

@@ -5,7 +5,7 @@ import { runInOrg } from "../../platform/database/org-scope.ts";
 import { eachOf } from "../../platform/jobs/each-of.ts";
 import type { JobContext } from "../../platform/jobs/job.ts";
 import { lockSourceAndLog } from "../sources/lock-source.ts";
-import { findArrived } from "./arrived.ts";
+import { findArrived } from "./counts-for-run.ts";
 import { endMissedIncidents, hasOpenIncident, listOrgsWithEnded, openIncident } from "./incidents.ts";
 import {
   listOrgsWithDone,

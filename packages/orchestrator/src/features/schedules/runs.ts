@@ -1,7 +1,7 @@
 import type { CommandKind } from "@attestore/contract";
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
-import { type Awaited, CLOCK_BEHIND, findArrived } from "./arrived.ts";
+import { type Awaited, CLOCK_BEHIND, findArrived } from "./counts-for-run.ts";
 
 const KINDS = ["backup", "restore_test"] as const;
 

@@ -20,7 +20,7 @@ import {
   pageOf,
   period,
   periodOf,
-} from "../../platform/http/listing.ts";
+} from "../../platform/http/pagination.ts";
 import { orgReadRoute, type Route } from "../../platform/http/route.ts";
 import { readDrift } from "../drift/read-drift.ts";
 import { incidentRecord, listIncidents } from "../schedules/incidents.ts";

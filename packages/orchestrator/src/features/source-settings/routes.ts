@@ -20,7 +20,7 @@ import {
   pageOf,
   period,
   periodOf,
-} from "../../platform/http/listing.ts";
+} from "../../platform/http/pagination.ts";
 import type { Period } from "../../platform/http/principal.ts";
 import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
 import { queueCommand } from "../command-queue/queue-command.ts";

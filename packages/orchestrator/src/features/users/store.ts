@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { INVITATION_S, type OrgRole } from "@attestore/contract";
 import type { Database, DatabaseTransaction, UsersTable } from "../../platform/database/schema.ts";
-import type { Page } from "../../platform/http/listing.ts";
+import type { Page } from "../../platform/http/pagination.ts";
 
 export interface User {
   id: string;

@@ -2,7 +2,7 @@ import { LINES_TYPE, MAX_BODY_BYTES } from "@attestore/contract";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ApiError } from "../errors/api-error.ts";
 import { problemOf } from "./json-values.ts";
-import { splitLines } from "./lines.ts";
+import { splitLines } from "./split-lines.ts";
 
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 

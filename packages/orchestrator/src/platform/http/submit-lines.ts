@@ -7,7 +7,7 @@ import { apiLogRow, type ApiLogRow } from "./api-log-row.ts";
 import { validatorCompiler } from "./compile-validator.ts";
 import { type AnswerTo, toApiError } from "./error-answer.ts";
 import { readStrictly, tooLarge } from "./json-body.ts";
-import { formatLine } from "./lines.ts";
+import { formatLine } from "./split-lines.ts";
 import type { Call, SubmissionRecord, SubmitRoute } from "./route.ts";
 import { validationError } from "./validate.ts";
 

@@ -15,7 +15,7 @@ import {
   sha256,
   store,
   useServedDiskStore,
-} from "../../../test/objects/served-disk-store.ts";
+} from "../../../test/served-disk-store.ts";
 
 useServedDiskStore();
 

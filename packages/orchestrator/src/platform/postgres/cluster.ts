@@ -8,7 +8,7 @@ import { UserError } from "../errors/user-error.ts";
 import type { Logger } from "../logging/logger.ts";
 import { launchCommand } from "./launch.ts";
 import type { ClusterLocation } from "./cluster-location.ts";
-import { lacksRoom } from "./lacks-room.ts";
+import { diskFullReason } from "./disk-full.ts";
 import { runProgram } from "./run-program.ts";
 
 /** The database's owner and superuser: for migrations and commands. */
@@ -63,7 +63,7 @@ export async function ensureCluster(home: string, location: ClusterLocation, log
     const reason = (result.stderr.trim() || result.stdout.trim()).split("\n").slice(-3).join(" ");
     throw new UserError(
       "database_unusable",
-      `PostgreSQL's initdb failed in ${home}: ${result.startError ?? reason}.${await lacksRoom(home)}`,
+      `PostgreSQL's initdb failed in ${home}: ${result.startError ?? reason}.${await diskFullReason(home)}`,
     );
   }
   await moveFile(unfinished, clusterDirectory(home));

@@ -2,7 +2,7 @@ import { UserError } from "../errors/user-error.ts";
 import type { Logger } from "../logging/logger.ts";
 import { withClient } from "../database/client.ts";
 import type { ConnectionSettings } from "../database/connection-settings.ts";
-import { countUnawaitedStandbys } from "./unawaited-standbys.ts";
+import { countAsynchronousStandbys } from "./asynchronous-standbys.ts";
 
 /** Values with which an answered commit survives a power loss. */
 const DURABLE: Record<string, string[]> = {
@@ -54,7 +54,7 @@ export async function requireDurableExternal(connection: ConnectionSettings, log
       "full_page_writes is off: safe only on a file system that never tears a page",
     );
   }
-  const standbys = await withClient(connection, CHECK, countUnawaitedStandbys);
+  const standbys = await withClient(connection, CHECK, countAsynchronousStandbys);
   if (standbys > 0)
     log.warn(
       { standbys },

@@ -16,13 +16,13 @@ import {
 import type { ConnectionSettings } from "../database/connection-settings.ts";
 import { requireDurableEmbedded } from "./durability.ts";
 import { clearOrphan } from "./orphan.ts";
-import { lacksRoom } from "./lacks-room.ts";
+import { diskFullReason } from "./disk-full.ts";
 import { place } from "./cluster-location.ts";
 import type { ClusterLocation } from "./cluster-location.ts";
 import { choosePostgresUser } from "./postgres-user.ts";
 import { PORT, ServerStartFailed, startServer } from "./server.ts";
 import type { Server } from "./server.ts";
-import { stopIfTold } from "./told-to-stop.ts";
+import { stopAfterSigterm } from "./sigterm-from-others.ts";
 
 export interface EmbeddedPostgresOptions {
   dataDirectory: string;
@@ -96,7 +96,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const keepRunning = async (first: Server): Promise<void> => {
     for (let server = first; ;) {
       become(server);
-      const endWatch = stopIfTold(cluster, server, stopping.signal, log);
+      const endWatch = stopAfterSigterm(cluster, server, stopping.signal, log);
       const end = await server.ended;
       endWatch();
       become(null);
@@ -121,7 +121,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     if (error instanceof ServerStartFailed) {
       throw new UserError(
         "database_unusable",
-        `PostgreSQL does not start in ${cluster}: ${error.complaint}.${await lacksRoom(home)}`,
+        `PostgreSQL does not start in ${cluster}: ${error.complaint}.${await diskFullReason(home)}`,
         { cause: error },
       );
     }
@@ -182,7 +182,7 @@ async function startAgain(
     } catch (error) {
       log.error(
         {
-          reason: `${errorMessage(error)}.${await lacksRoom(home)}`,
+          reason: `${errorMessage(error)}.${await diskFullReason(home)}`,
           retry_in_ms: Math.min(pause * 2, BACKOFF_MS.most),
         },
         "PostgreSQL could not be started again",

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { Peer } from "./peer.ts";
-import { ClaimsOfWorkers, RemoteClaims } from "./remote.ts";
+import { ClaimsOfWorkers, RemoteClaims } from "./remote-claims.ts";
 
 /** The primary, and workers whose messages to it are texts, as between processes. */
 function primaryWith() {

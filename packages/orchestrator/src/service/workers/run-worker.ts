@@ -4,7 +4,7 @@ import { UserError } from "../../platform/errors/user-error.ts";
 import { withFields } from "../../platform/logging/logger.ts";
 import { createStreamLogger } from "../../platform/logging/stream-logger.ts";
 import { Peer } from "../../platform/workers/peer.ts";
-import { RemoteClaims } from "../../platform/workers/remote.ts";
+import { RemoteClaims } from "../../platform/workers/remote-claims.ts";
 import packageJson from "../../../package.json" with { type: "json" };
 import { startWorker, type Worker } from "../start-worker.ts";
 import type { WorkerStart } from "./protocol.ts";

@@ -7,7 +7,7 @@ import type { Logger } from "../../platform/logging/logger.ts";
 import type { LogFormat } from "../../platform/logging/stream-logger.ts";
 import { removeUploadsOf } from "../../platform/objects/disk-store.ts";
 import type { Peer, Procedures } from "../../platform/workers/peer.ts";
-import { ClaimsOfWorkers } from "../../platform/workers/remote.ts";
+import { ClaimsOfWorkers } from "../../platform/workers/remote-claims.ts";
 import packageJson from "../../../package.json" with { type: "json" };
 import { Cleanup } from "../cleanup.ts";
 import { openOwnDatabase } from "../open-databases.ts";

@@ -9,11 +9,11 @@ import {
 } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
 import { ApiError, notFound } from "../../../platform/errors/api-error.ts";
-import { listOf, listQuery, paged, pageOf, period, periodOf } from "../../../platform/http/listing.ts";
+import { listOf, listQuery, paged, pageOf, period, periodOf } from "../../../platform/http/pagination.ts";
 import { orgReadRoute, type Route, writeRoute } from "../../../platform/http/route.ts";
 import { requireOrg } from "../../orgs/require-org.ts";
 import { addChannel } from "./add-channel.ts";
-import { announce } from "../../notification-queue/announce.ts";
+import { queueNotification } from "../../notification-queue/queue-notification.ts";
 import { changeChannel, removeChannel, renewSecret, requireChannel } from "./change-channel.ts";
 import { findChannel, listChannels } from "./channel-store.ts";
 import { channelRecord } from "./serialize-channel.ts";
@@ -137,7 +137,7 @@ export function channelRoutes(deps: NotificationDeps): Route[] {
       if (channelRecord(channel).status !== "active")
         throw new ApiError("conflict", "This channel is off. Turn it on first.");
       const org = await requireOrg(tx, params.orgID);
-      const [deliveryId] = await announce(
+      const [deliveryId] = await queueNotification(
         tx,
         {
           orgId: org.id,

@@ -9,7 +9,7 @@ import {
   pageOf,
   period,
   periodOf,
-} from "../../../platform/http/listing.ts";
+} from "../../../platform/http/pagination.ts";
 import { orgReadRoute, type Route, writeRoute } from "../../../platform/http/route.ts";
 import { findChannel } from "../channels/channel-store.ts";
 import { findDelivery, listAttempts, listDeliveries, requeue } from "./delivery-store.ts";

@@ -3,7 +3,7 @@ import type { DriftIndicator } from "@attestore/contract";
 import type { ArchivedEnvelopes } from "../../../log/archive/archived-envelopes.ts";
 import type { DatabaseTransaction } from "../../../platform/database/schema.ts";
 import { readDrift } from "../../drift/read-drift.ts";
-import { announce, isAskedFor } from "../../notification-queue/announce.ts";
+import { queueNotification, isAskedFor } from "../../notification-queue/queue-notification.ts";
 import type { LoggedReceipt } from "./log-entries.ts";
 import { describeSubjects } from "./subjects.ts";
 
@@ -34,7 +34,7 @@ export async function notifyDrift(
   const said = createHash("sha256")
     .update(JSON.stringify(found.map(withoutTime)))
     .digest("base64url");
-  await announce(tx, {
+  await queueNotification(tx, {
     orgId,
     key: `drift ${backup_id} ${said}`,
     type,

@@ -1,5 +1,5 @@
 import type { DatabaseTransaction } from "../../../platform/database/schema.ts";
-import { announce } from "../../notification-queue/announce.ts";
+import { queueNotification } from "../../notification-queue/queue-notification.ts";
 import type { LoggedEvent } from "./log-entries.ts";
 import { noticeEndOf } from "./notice-ends.ts";
 import { describeSubjects } from "./subjects.ts";
@@ -63,7 +63,7 @@ async function notifyAttached(
   agentId: string,
 ): Promise<void> {
   const { key_fingerprint } = event.detail;
-  await announce(tx, {
+  await queueNotification(tx, {
     orgId,
     key: event.id,
     type: "agent.attached",
@@ -83,7 +83,7 @@ async function notifyHeld(
   { id, occurred_at, detail }: LoggedEvent,
   sourceId: string,
 ): Promise<void> {
-  await announce(tx, {
+  await queueNotification(tx, {
     orgId,
     key: id,
     type: "retention.held",

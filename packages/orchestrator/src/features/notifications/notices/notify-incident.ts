@@ -1,6 +1,6 @@
 import type { NotificationType } from "@attestore/contract";
 import type { DatabaseTransaction } from "../../../platform/database/schema.ts";
-import { announce } from "../../notification-queue/announce.ts";
+import { queueNotification } from "../../notification-queue/queue-notification.ts";
 import { type About, beginTrouble, endTroubles, type Trouble, type TroubleKind } from "./incident-store.ts";
 import { describeSubjects } from "./subjects.ts";
 
@@ -32,7 +32,7 @@ export async function notifyBeginning(
   { id, orgId, kind, about, at, more }: Beginning,
 ): Promise<void> {
   if (!(await beginTrouble(tx, { id, orgId, kind, about, beganAt: at }))) return;
-  await announce(tx, {
+  await queueNotification(tx, {
     orgId,
     key: `${id} begins`,
     type: TOLD_AS[kind].begin,
@@ -77,7 +77,7 @@ export async function notifyEnd(
     more,
   }: { about: About; at: Date; resolution: Resolution; more: Record<string, unknown> },
 ): Promise<void> {
-  await announce(tx, {
+  await queueNotification(tx, {
     orgId,
     key: `${id} ends`,
     type: resolution === "recovered" ? TOLD_AS[kind].recovered : "incident.ended",

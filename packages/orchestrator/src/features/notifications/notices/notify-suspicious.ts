@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Suspicion } from "@attestore/proof";
 import type { DatabaseTransaction } from "../../../platform/database/schema.ts";
-import { announce, isAskedFor } from "../../notification-queue/announce.ts";
+import { queueNotification, isAskedFor } from "../../notification-queue/queue-notification.ts";
 import { restoreTestIn } from "../../receipts/stored-statement.ts";
 import type { LoggedReceipt } from "./log-entries.ts";
 import { shortText } from "./short-text.ts";
@@ -27,7 +27,7 @@ export async function notifySuspicious(
   const said = createHash("sha256")
     .update(JSON.stringify(found.map(withoutNow).toSorted()))
     .digest("base64url");
-  await announce(tx, {
+  await queueNotification(tx, {
     orgId,
     key: `suspicious ${sourceId} ${said}`,
     type,

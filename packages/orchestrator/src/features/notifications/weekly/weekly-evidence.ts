@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Database } from "../../../platform/database/schema.ts";
 import { runInOrg } from "../../../platform/database/org-scope.ts";
 import type { JobContext } from "../../../platform/jobs/job.ts";
-import { announce } from "../../notification-queue/announce.ts";
+import { queueNotification } from "../../notification-queue/queue-notification.ts";
 import { lastWholeWeek } from "./iso-week.ts";
 
 /**
@@ -30,7 +30,7 @@ export async function queueWeeklyEvidence(
         .select(["id", "name"])
         .where("id", "=", id)
         .executeTakeFirstOrThrow();
-      await announce(
+      await queueNotification(
         tx,
         {
           orgId: id,

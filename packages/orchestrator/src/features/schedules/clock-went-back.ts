@@ -16,7 +16,7 @@ type Kind = keyof typeof NEXT;
  * nothing until then. Each gets the first time after now, and times of the future that were decided
  * already wait again. May run twice, and on several replicas.
  */
-export async function bringBack(
+export async function rescheduleFromNow(
   { db }: Pick<SchedulesDeps, "db">,
   { now, signal }: Pick<JobContext, "now" | "signal">,
 ): Promise<void> {

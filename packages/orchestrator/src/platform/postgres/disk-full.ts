@@ -8,7 +8,7 @@ const SCARCE_BYTES = 64 * 1024 ** 2;
  * A sentence for a failure of PostgreSQL if its file system is full or nearly so, else nothing: it
  * may name no reason at all, such as when it is killed for a page that the disk has no room for.
  */
-export async function lacksRoom(directory: string): Promise<string> {
+export async function diskFullReason(directory: string): Promise<string> {
   const found = await statfs(directory).catch(() => null);
   if (found === null) return "";
   const free = found.bavail * found.bsize;

@@ -11,10 +11,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fastify, type FastifyInstance } from "fastify";
 import { afterEach, beforeEach } from "vitest";
-import { freePort } from "../../../../tests/e2e/harness/free-port.ts";
-import { ApiError } from "../../src/platform/errors/api-error.ts";
-import { DiskStore } from "../../src/platform/objects/disk-store.ts";
-import { objectRoutes } from "../../src/platform/objects/object-routes.ts";
+import { freePort } from "../../../tests/e2e/harness/free-port.ts";
+import { ApiError } from "../src/platform/errors/api-error.ts";
+import { DiskStore } from "../src/platform/objects/disk-store.ts";
+import { objectRoutes } from "../src/platform/objects/object-routes.ts";
 
 export const KEY = "org_1/src_1/upl_1.age";
 export const HMAC_KEY = randomBytes(32);

@@ -4,7 +4,7 @@ import type { Database, DatabaseTransaction } from "../../platform/database/sche
 import { runInOrg } from "../../platform/database/org-scope.ts";
 import { eachOf } from "../../platform/jobs/each-of.ts";
 import type { Job, JobContext } from "../../platform/jobs/job.ts";
-import { announce } from "../notification-queue/announce.ts";
+import { queueNotification } from "../notification-queue/queue-notification.ts";
 import { lockOrg } from "../orgs/lock-org.ts";
 import type { QuotaDefaults } from "./settings.ts";
 import { readLimits, readUsage, type Usage } from "./store.ts";
@@ -106,7 +106,7 @@ async function notify(
     .select(["id", "name"])
     .where("id", "=", orgId)
     .executeTakeFirstOrThrow();
-  await announce(tx, {
+  await queueNotification(tx, {
     orgId,
     key: `quota ${quota.name} ${now.toISOString()}`,
     type: "quota.reached",

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { askSeldom } from "./ask-seldom.ts";
+import { cacheAnswer } from "./cached-answer.ts";
 
 test("an answer that does not come in time is null, and nobody asks again meanwhile", async () => {
   let asked = 0;
   let answer: (text: string) => void = () => undefined;
-  const look = askSeldom(
+  const look = cacheAnswer(
     () => {
       asked += 1;
       return new Promise<string>((resolve) => (answer = resolve));
@@ -22,7 +22,7 @@ test("an answer that does not come in time is null, and nobody asks again meanwh
 
 test("an answer is used again while it is fresh, and a failure is whoever's who asked", async () => {
   let asked = 0;
-  const look = askSeldom(
+  const look = cacheAnswer(
     () => {
       asked += 1;
       return Promise.reject(new Error("not now"));

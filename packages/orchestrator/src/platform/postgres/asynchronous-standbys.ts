@@ -6,7 +6,7 @@ import type pg from "pg";
  * write-ahead log count as well; a running base backup does not, as far as this role can tell. None
  * if the server, another engine behind PostgreSQL's protocol, has no such view.
  */
-export async function countUnawaitedStandbys(database: pg.ClientBase | pg.Pool): Promise<number> {
+export async function countAsynchronousStandbys(database: pg.ClientBase | pg.Pool): Promise<number> {
   const known = await database.query(
     "select where to_regclass('pg_catalog.pg_stat_replication') is not null",
   );

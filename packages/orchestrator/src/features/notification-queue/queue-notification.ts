@@ -2,7 +2,7 @@ import { newId, type NotificationType } from "@attestore/contract";
 import { sql } from "kysely";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 
-export interface Announcement {
+export interface NewNotification {
   orgId: string;
   /** Identifies the subject of the message: a second message with the same key is not written. */
   key: string;
@@ -20,12 +20,12 @@ export type Audience = "subscribed" | "weekly_evidence" | { channelId: string };
  * event it reports: both exist if, and only if, that transaction commits.
  * @returns the deliveries' ids; none if no channel wants it, or if it was reported before
  */
-export async function announce(
+export async function queueNotification(
   tx: DatabaseTransaction,
-  announcement: Announcement,
+  notification: NewNotification,
   audience: Audience = "subscribed",
 ): Promise<string[]> {
-  const { orgId, key, type, occurredAt, data } = announcement;
+  const { orgId, key, type, occurredAt, data } = notification;
   const channels = await listeners(tx, orgId, type, audience);
   if (channels.length === 0) return [];
   const now = new Date();

@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
  */
 const WITHIN_MS = 3_000;
 
-export interface Seldom {
+export interface CacheTimes {
   /** An answer is used so long. */
   fresh_ms: number;
   within_ms?: number;
@@ -16,9 +16,9 @@ export interface Seldom {
  * Asks at most so often, however often somebody wants to know, and never twice at the same time.
  * @returns what to call; null if the answer does not come in time
  */
-export function askSeldom<T>(
+export function cacheAnswer<T>(
   ask: () => Promise<T>,
-  { fresh_ms, within_ms = WITHIN_MS }: Seldom,
+  { fresh_ms, within_ms = WITHIN_MS }: CacheTimes,
 ): () => Promise<T | null> {
   let last: { at: number; isRunning: boolean; answer: Promise<T | null> } = {
     at: Number.NEGATIVE_INFINITY,

@@ -13,7 +13,7 @@ const GRACE_MS = 5000;
  * @param own fires before we stop the server ourselves
  * @returns what ends the watch
  */
-export function stopIfTold(cluster: string, server: Server, own: AbortSignal, log: Logger): () => void {
+export function stopAfterSigterm(cluster: string, server: Server, own: AbortSignal, log: Logger): () => void {
   let since: number | null = null;
   const look = async (): Promise<void> => {
     const found = await readPostmasterPid(cluster).catch(() => null);
