@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { readBackupSearch } from "../pages/backups/search.ts";
-import { readEventSearch } from "../pages/events/search.ts";
-import { readReceiptSearch } from "../pages/receipts/search.ts";
+import { readBackupSearch } from "../pages/backups/search-params.ts";
+import { readEventSearch } from "../pages/events/search-params.ts";
+import { readReceiptSearch } from "../pages/receipts/search-params.ts";
 import { rootRoute, signedInRoute } from "./root-routes.tsx";
 
 /**

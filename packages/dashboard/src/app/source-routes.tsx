@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { readApiLogSearch } from "../pages/api-logs/search.ts";
-import { readCommandSearch } from "../pages/commands/search.ts";
-import { readSourceListSearch, readSourceSearch } from "../pages/sources/search.ts";
+import { readApiLogSearch } from "../pages/api-logs/search-params.ts";
+import { readCommandSearch } from "../pages/commands/search-params.ts";
+import { readSourceListSearch, readSourceSearch } from "../pages/sources/search-params.ts";
 import { signedInRoute } from "./root-routes.tsx";
 
 const under = { getParentRoute: () => signedInRoute };

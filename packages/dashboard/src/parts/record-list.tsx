@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 import type { ListPage } from "../api/paged-query.ts";
 import { useMe } from "../api/session.ts";
 import { strings } from "../text/strings.ts";
-import { Awaited } from "./awaited.tsx";
+import { QueryResult } from "./query-result.tsx";
 import { EmptyState } from "./empty-state.tsx";
 import { MoreButton } from "./more-button.tsx";
 import { SteadyRows } from "./steady-rows.tsx";
@@ -30,7 +30,7 @@ export function RecordList<Item extends { id: string }>({
 }: RecordListProps<Item>) {
   const search = useRouterState({ select: ({ location }) => location.href });
   return (
-    <Awaited query={list} skeleton={<TableSkeleton />}>
+    <QueryResult query={list} skeleton={<TableSkeleton />}>
       {({ pages }) => {
         const found = pages.flatMap(({ items }) => items);
         if (found.length === 0) return empty;
@@ -43,7 +43,7 @@ export function RecordList<Item extends { id: string }>({
           </Stack>
         );
       }}
-    </Awaited>
+    </QueryResult>
   );
 }
 

@@ -1,7 +1,7 @@
 import { NativeSelect, Stack, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { useHosts } from "../../api/use-hosts.ts";
-import { Awaited } from "../../parts/awaited.tsx";
+import { QueryResult } from "../../parts/query-result.tsx";
 import { HostState } from "../../parts/host-state.tsx";
 import { addSource } from "../../text/add-source.ts";
 
@@ -15,7 +15,7 @@ interface ChooseHostProps {
 
 export function ChooseHost({ hosts, value, onChange }: ChooseHostProps) {
   return (
-    <Awaited query={hosts}>
+    <QueryResult query={hosts}>
       {(agents) => {
         if (agents.length === 0)
           return (
@@ -43,6 +43,6 @@ export function ChooseHost({ hosts, value, onChange }: ChooseHostProps) {
           </Stack>
         );
       }}
-    </Awaited>
+    </QueryResult>
   );
 }

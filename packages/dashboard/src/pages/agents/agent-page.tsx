@@ -6,7 +6,7 @@ import { overviewQuery } from "../../api/overview.ts";
 import { useMe, useOrgId } from "../../api/session.ts";
 import { AgentStopped } from "../../parts/agent-stopped.tsx";
 import { Age } from "../../parts/age.tsx";
-import { Awaited } from "../../parts/awaited.tsx";
+import { QueryResult } from "../../parts/query-result.tsx";
 import { FactList } from "../../parts/fact-list.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { Page } from "../../parts/page.tsx";
@@ -30,9 +30,9 @@ export function AgentPage() {
   const { agentId } = route.useParams();
   const query = useQuery(agentQuery(orgId, agentId));
   return (
-    <Awaited query={query} isPage>
+    <QueryResult query={query} isPage>
       {(agent) => <AgentDetail agent={agent} />}
-    </Awaited>
+    </QueryResult>
   );
 }
 
@@ -106,7 +106,7 @@ function Sources({ agent }: { agent: Agent }) {
   const query = useQuery(agentSourcesQuery(agent.org_id, agent.id));
   return (
     <Section title={words.sources}>
-      <Awaited query={query}>
+      <QueryResult query={query}>
         {(sources) =>
           sources.length === 0 ? (
             <Text size="sm">{words.noSources}</Text>
@@ -133,7 +133,7 @@ function Sources({ agent }: { agent: Agent }) {
             />
           )
         }
-      </Awaited>
+      </QueryResult>
     </Section>
   );
 }

@@ -5,7 +5,7 @@ import type { Schemas } from "@attestore/contract/client";
 import { useState } from "react";
 import { useMayManage, useMe, useOrgId } from "../../api/session.ts";
 import { Age, useNow } from "../../parts/age.tsx";
-import { Awaited } from "../../parts/awaited.tsx";
+import { QueryResult } from "../../parts/query-result.tsx";
 import { CommandText } from "../../parts/command-text.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { MoreButton } from "../../parts/more-button.tsx";
@@ -36,7 +36,7 @@ export function AgentsPage() {
         onChange={(value) => setFilter(value as AgentFilter)}
         data={(["active", "revoked", "all"] as const).map((value) => ({ value, label: text.filter[value] }))}
       />
-      <Awaited query={list}>
+      <QueryResult query={list}>
         {({ pages }) => {
           const found = pages.flatMap(({ items }) => items);
           if (found.length === 0)
@@ -53,7 +53,7 @@ export function AgentsPage() {
             </Stack>
           );
         }}
-      </Awaited>
+      </QueryResult>
     </Page>
   );
 }

@@ -6,7 +6,7 @@ import { api } from "../../api/client.ts";
 import { useMayManage } from "../../api/session.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { ReasonedButton } from "../../parts/reasoned-button.tsx";
-import { save } from "../../parts/save.ts";
+import { save } from "../../parts/save-with-undo.ts";
 import { agents as text } from "../../text/agents.ts";
 import { people } from "../../text/people.ts";
 import { strings } from "../../text/strings.ts";

@@ -7,7 +7,7 @@ import { useFilter } from "../../parts/use-filter.ts";
 import { apiLogText } from "../../text/api-logs.ts";
 import { useAgents } from "../../api/use-agents.ts";
 import { memberListQuery } from "./queries.ts";
-import { ACTOR_KINDS, type ApiLogSearch, METHODS } from "./search.ts";
+import { ACTOR_KINDS, type ApiLogSearch, METHODS } from "./search-params.ts";
 
 const text = apiLogText.filters;
 

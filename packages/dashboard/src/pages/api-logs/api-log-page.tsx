@@ -2,7 +2,7 @@ import { Anchor, Code, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useOrgId } from "../../api/session.ts";
-import { Awaited } from "../../parts/awaited.tsx";
+import { QueryResult } from "../../parts/query-result.tsx";
 import { FactList } from "../../parts/fact-list.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { Page } from "../../parts/page.tsx";
@@ -19,7 +19,7 @@ export function ApiLogPage() {
   const { logId } = route.useParams();
   const query = useQuery(apiLogQuery(useOrgId(), logId));
   return (
-    <Awaited query={query} isPage>
+    <QueryResult query={query} isPage>
       {(log) => (
         <Page
           title={text.title(log.method, log.route)}
@@ -56,6 +56,6 @@ export function ApiLogPage() {
           </Text>
         </Page>
       )}
-    </Awaited>
+    </QueryResult>
   );
 }

@@ -3,7 +3,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
 import { periodOf } from "../../api/day.ts";
 import { allPages, pagedQuery, pageOf } from "../../api/paged-query.ts";
-import type { ApiLogSearch } from "./search.ts";
+import type { ApiLogSearch } from "./search-params.ts";
 
 export type ApiLog = Schemas["ApiLogRecord"];
 

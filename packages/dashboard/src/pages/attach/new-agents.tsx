@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { every } from "../../api/query-client.ts";
-import { Awaited } from "../../parts/awaited.tsx";
+import { QueryResult } from "../../parts/query-result.tsx";
 import { Section } from "../../parts/section.tsx";
 import { AfterAttach } from "./after-attach.tsx";
 import { attach } from "../../text/attach.ts";
@@ -22,7 +22,7 @@ export function NewAgents({ orgId, since }: { orgId: string; since: string }) {
   });
   return (
     <Section title={text.attached}>
-      <Awaited query={query}>
+      <QueryResult query={query}>
         {(agents) => (
           <Stack gap="xs" role="status">
             {agents.map(({ id, name, hostname, key_fingerprint }) => (
@@ -46,7 +46,7 @@ export function NewAgents({ orgId, since }: { orgId: string; since: string }) {
             )}
           </Stack>
         )}
-      </Awaited>
+      </QueryResult>
     </Section>
   );
 }

@@ -6,7 +6,7 @@ import { api } from "../../api/client.ts";
 import { meQuery } from "../../api/session.ts";
 import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { auditor } from "../../text/auditor.ts";
-import { Entrance } from "../login/entrance.tsx";
+import { SignInFrame } from "../login/sign-in-frame.tsx";
 import { takeSecret } from "./take-secret.ts";
 
 const text = auditor.shared;
@@ -29,7 +29,7 @@ export function SharedPage() {
     },
   });
   return (
-    <Entrance title={text.title}>
+    <SignInFrame title={text.title}>
       {secret === "" ? (
         <Stack>
           <Alert color="orange" variant="light" role="alert">
@@ -51,6 +51,6 @@ export function SharedPage() {
           </Button>
         </Stack>
       )}
-    </Entrance>
+    </SignInFrame>
   );
 }

@@ -4,7 +4,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useOrgId } from "../../api/session.ts";
 import { Age } from "../../parts/age.tsx";
 import { AgentName } from "../../parts/agent-name.tsx";
-import { Awaited } from "../../parts/awaited.tsx";
+import { QueryResult } from "../../parts/query-result.tsx";
 import { FactList } from "../../parts/fact-list.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { MoreButton } from "../../parts/more-button.tsx";
@@ -28,7 +28,7 @@ const route = getRouteApi("/signed-in/backups/$backupId");
 export function BackupPage() {
   const { backupId } = route.useParams();
   return (
-    <Awaited query={useQuery(backupQuery(useOrgId(), backupId))} isPage>
+    <QueryResult query={useQuery(backupQuery(useOrgId(), backupId))} isPage>
       {(backup) => (
         <Page
           title={text.page.title(formatMoment(new Date(backup.created_at)))}
@@ -44,7 +44,7 @@ export function BackupPage() {
           <DownloadSection key={backup.id} backup={backup} />
         </Page>
       )}
-    </Awaited>
+    </QueryResult>
   );
 }
 
@@ -90,7 +90,7 @@ function BackupReceipts({ backup }: { backup: Backup }) {
   const list = useInfiniteQuery(receiptListQuery(useOrgId(), { backup_id: backup.id }));
   return (
     <Section title={text.page.receipts}>
-      <Awaited query={list}>
+      <QueryResult query={list}>
         {({ pages }) => {
           const found = pages.flatMap(({ items }) => items);
           if (found.length === 0) return <Text>{text.page.noReceipts}</Text>;
@@ -111,7 +111,7 @@ function BackupReceipts({ backup }: { backup: Backup }) {
             </Stack>
           );
         }}
-      </Awaited>
+      </QueryResult>
     </Section>
   );
 }

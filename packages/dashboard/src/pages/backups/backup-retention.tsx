@@ -2,7 +2,7 @@ import type { Schemas } from "@attestore/contract/client";
 import { List, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMe, useOrgId } from "../../api/session.ts";
-import { Awaited } from "../../parts/awaited.tsx";
+import { QueryResult } from "../../parts/query-result.tsx";
 import { Section } from "../../parts/section.tsx";
 import { backups } from "../../text/backups.ts";
 import { KeepSection } from "./keep-section.tsx";
@@ -29,7 +29,7 @@ export function BackupRetention({ backup }: { backup: Backup }) {
 function Decision({ backup }: { backup: Backup }) {
   const preview = useQuery(retentionQuery(useOrgId(), backup));
   return (
-    <Awaited query={preview}>
+    <QueryResult query={preview}>
       {(known) => {
         const decision = known?.items[0];
         // The backup may have expired since it was fetched; its record will say so at the next
@@ -46,7 +46,7 @@ function Decision({ backup }: { backup: Backup }) {
           </Stack>
         );
       }}
-    </Awaited>
+    </QueryResult>
   );
 }
 

@@ -16,7 +16,7 @@ import { formatBytes } from "../../text/format.ts";
 import { Proof } from "./proof.tsx";
 import { type Backup, backupListQuery } from "./queries.ts";
 import { refutedBy } from "./refuted-by.ts";
-import { type BackupSearch, STATUSES } from "./search.ts";
+import { type BackupSearch, STATUSES } from "./search-params.ts";
 
 const route = getRouteApi("/signed-in/backups");
 

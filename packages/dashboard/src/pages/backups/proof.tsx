@@ -1,7 +1,7 @@
 import { Age } from "../../parts/age.tsx";
 import { RecordLink } from "../../parts/record-link.tsx";
 import { backups as text } from "../../text/backups.ts";
-import { cleanWords } from "./clean-words.ts";
+import { suspicionWords } from "./suspicion-words.ts";
 import type { Backup } from "./queries.ts";
 import { refutedBy } from "./refuted-by.ts";
 
@@ -16,7 +16,7 @@ export function Proof({ backup }: { backup: Backup }) {
     return (
       <>
         <Age at={backup.proven_at} fallback={text.notProven} />
-        {cleanWords(backup).map((word) => `, ${word}`)}
+        {suspicionWords(backup).map((word) => `, ${word}`)}
       </>
     );
   return (

@@ -6,7 +6,7 @@ import { useAskAgent } from "../../api/ask-agent.ts";
 import { useHosts } from "../../api/use-hosts.ts";
 import { useMayManage, useOrgId } from "../../api/session.ts";
 import { AskFailure } from "../../parts/ask-failure.tsx";
-import { Awaited } from "../../parts/awaited.tsx";
+import { QueryResult } from "../../parts/query-result.tsx";
 import { HostState } from "../../parts/host-state.tsx";
 import { nameFrom } from "../../parts/name-form.tsx";
 import { Page } from "../../parts/page.tsx";
@@ -29,20 +29,20 @@ export function CheckBuilderPage() {
   const source = useQuery(sourceQuery(useOrgId(), sourceId));
   const mayManage = useMayManage();
   return (
-    <Awaited query={source} isPage>
+    <QueryResult query={source} isPage>
       {(data) => (
         <Page title={text.title(data.name)} lead={text.lead}>
           {mayManage ? <Host source={data} /> : <Text>{text.onlyManagers}</Text>}
         </Page>
       )}
-    </Awaited>
+    </QueryResult>
   );
 }
 
 function Host({ source }: { source: SourceDetail }) {
   const hosts = useHosts();
   return (
-    <Awaited query={hosts}>
+    <QueryResult query={hosts}>
       {(agents) => {
         const agent = agents.find(({ id }) => id === source.agent_id);
         if (agent === undefined) return <Text>{text.gone}</Text>;
@@ -53,7 +53,7 @@ function Host({ source }: { source: SourceDetail }) {
           </>
         );
       }}
-    </Awaited>
+    </QueryResult>
   );
 }
 
@@ -143,7 +143,7 @@ function Past({ sourceId, table, limit }: { sourceId: string; table: string; lim
       <Text size="sm" fw={600}>
         {text.past}
       </Text>
-      <Awaited query={tests}>
+      <QueryResult query={tests}>
         {({ pages }) => (
           <Sparkline
             values={pastRows(
@@ -153,7 +153,7 @@ function Past({ sourceId, table, limit }: { sourceId: string; table: string; lim
             limit={limit}
           />
         )}
-      </Awaited>
+      </QueryResult>
     </Stack>
   );
 }

@@ -2,7 +2,7 @@ import { Anchor } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useOrgId } from "../../api/session.ts";
-import { Awaited } from "../../parts/awaited.tsx";
+import { QueryResult } from "../../parts/query-result.tsx";
 import { FactList } from "../../parts/fact-list.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { Page } from "../../parts/page.tsx";
@@ -26,9 +26,9 @@ export function CommandPage() {
   const { commandId } = route.useParams();
   const command = useQuery(commandQuery(useOrgId(), commandId));
   return (
-    <Awaited query={command} isPage>
+    <QueryResult query={command} isPage>
       {(data) => <CommandFrame command={data} />}
-    </Awaited>
+    </QueryResult>
   );
 }
 

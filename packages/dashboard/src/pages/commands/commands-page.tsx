@@ -15,7 +15,7 @@ import { CommandMark } from "./command-mark.tsx";
 import { CommandOutcome } from "./command-outcome.tsx";
 import { Issuer } from "./issuer.tsx";
 import { commandListQuery } from "./queries.ts";
-import { type CommandSearch, KINDS, STATUSES } from "./search.ts";
+import { type CommandSearch, KINDS, STATUSES } from "./search-params.ts";
 
 const route = getRouteApi("/signed-in/commands");
 

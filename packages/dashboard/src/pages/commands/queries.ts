@@ -2,7 +2,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
 import { pagedQuery, pageOf } from "../../api/paged-query.ts";
 import { endOf } from "./command-state.ts";
-import type { CommandSearch } from "./search.ts";
+import type { CommandSearch } from "./search-params.ts";
 
 export function commandListQuery(orgID: string, search: CommandSearch) {
   return pagedQuery(

@@ -4,7 +4,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Button } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useOrgId } from "../../api/session.ts";
-import { Awaited } from "../../parts/awaited.tsx";
+import { QueryResult } from "../../parts/query-result.tsx";
 import { FactList } from "../../parts/fact-list.tsx";
 import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { Moment } from "../../parts/moment.tsx";
@@ -26,9 +26,9 @@ const text = eventText.page;
 export function EventPage() {
   const { eventId } = route.useParams();
   return (
-    <Awaited query={useQuery(eventQuery(useOrgId(), eventId))} isPage>
+    <QueryResult query={useQuery(eventQuery(useOrgId(), eventId))} isPage>
       {(event) => <Shown event={event} />}
-    </Awaited>
+    </QueryResult>
   );
 }
 

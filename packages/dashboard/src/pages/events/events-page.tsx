@@ -14,7 +14,7 @@ import { eventText as text } from "../../text/log.ts";
 import { ActorView } from "./actor-view.tsx";
 import { KIND_CHOICES, kindWords, markOf } from "./event-words.ts";
 import { eventListQuery, type LogEvent } from "./queries.ts";
-import type { EventSearch } from "./search.ts";
+import type { EventSearch } from "./search-params.ts";
 
 const route = getRouteApi("/signed-in/events");
 

@@ -3,7 +3,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
 import { periodOf } from "../../api/day.ts";
 import { pagedQuery, pageOf } from "../../api/paged-query.ts";
-import type { EventSearch } from "./search.ts";
+import type { EventSearch } from "./search-params.ts";
 
 export type LogEvent = Schemas["EventRecord"];
 

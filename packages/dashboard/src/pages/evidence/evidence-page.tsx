@@ -6,7 +6,7 @@ import { Page } from "../../parts/page.tsx";
 import { Section } from "../../parts/section.tsx";
 import { dayBefore, dayOf, periodOfDays } from "../../text/days.ts";
 import { evidence as text } from "../../text/evidence.ts";
-import { type Days, type Preset, presetDays, PRESETS } from "./presets.ts";
+import { type Days, type Preset, presetDays, PRESETS } from "./period-presets.ts";
 
 const MAX_MS = 400 * 86_400_000;
 

@@ -3,7 +3,7 @@ import type { Schemas } from "@attestore/contract/client";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { useOrgId } from "../../api/session.ts";
-import { Awaited } from "../../parts/awaited.tsx";
+import { QueryResult } from "../../parts/query-result.tsx";
 import { Page } from "../../parts/page.tsx";
 import { answer, home, type Source } from "../../text/home.ts";
 import { AgentsSection } from "./agents-section.tsx";
@@ -30,11 +30,11 @@ export function HomePage() {
   if (overview.data === undefined && overview.error !== null)
     return (
       <Page title={home.title}>
-        <Awaited query={overview}>{() => null}</Awaited>
+        <QueryResult query={overview}>{() => null}</QueryResult>
       </Page>
     );
   return (
-    <Awaited query={overview} skeleton={<HomeSkeleton />}>
+    <QueryResult query={overview} skeleton={<HomeSkeleton />}>
       {(found) => (
         <Stack gap="lg" maw={1400}>
           <Answer overview={found} />
@@ -53,7 +53,7 @@ export function HomePage() {
           )}
         </Stack>
       )}
-    </Awaited>
+    </QueryResult>
   );
 }
 

@@ -1,7 +1,7 @@
 import { Stack } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMe, useOrgId } from "../../api/session.ts";
-import { Awaited } from "../../parts/awaited.tsx";
+import { QueryResult } from "../../parts/query-result.tsx";
 import { Page } from "../../parts/page.tsx";
 import { logText } from "../../text/log.ts";
 import { BrowserSection } from "./browser-section.tsx";
@@ -29,7 +29,7 @@ export function LogPage() {
     <Page title={logText.title} lead={logText.lead}>
       {/* The head of a read-only log cannot always be fetched. */}
       {keys.data?.read_only === true && <ReadOnlyBanner />}
-      <Awaited query={watch}>
+      <QueryResult query={watch}>
         {(seen) => (
           <Stack gap="lg">
             {seen.splitView !== null && (
@@ -43,7 +43,7 @@ export function LogPage() {
             <ToolsSection keys={seen.keys} />
           </Stack>
         )}
-      </Awaited>
+      </QueryResult>
     </Page>
   );
 }

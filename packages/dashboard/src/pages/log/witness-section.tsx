@@ -3,7 +3,7 @@ import { Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useOrgId } from "../../api/session.ts";
 import { Age } from "../../parts/age.tsx";
-import { Awaited } from "../../parts/awaited.tsx";
+import { QueryResult } from "../../parts/query-result.tsx";
 import { RecordLink } from "../../parts/record-link.tsx";
 import { type Column, RecordTable } from "../../parts/record-table.tsx";
 import { Section } from "../../parts/section.tsx";
@@ -33,7 +33,7 @@ export function WitnessSection({ watch: { head, keys } }: { watch: LogWatch }) {
   return (
     <Section title={text.title}>
       <Text size="sm">{text.explanation}</Text>
-      <Awaited query={witnesses}>
+      <QueryResult query={witnesses}>
         {(checked) =>
           checked.length === 0 ? (
             <Text>{text.none}</Text>
@@ -46,7 +46,7 @@ export function WitnessSection({ watch: { head, keys } }: { watch: LogWatch }) {
             />
           )
         }
-      </Awaited>
+      </QueryResult>
     </Section>
   );
 }

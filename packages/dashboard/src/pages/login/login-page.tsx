@@ -8,7 +8,7 @@ import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { strings } from "../../text/strings.ts";
 import { verify } from "../../text/verify.ts";
 import { CodeForm } from "./code-form.tsx";
-import { Entrance } from "./entrance.tsx";
+import { SignInFrame } from "./sign-in-frame.tsx";
 import { newAttempt } from "./new-attempt.ts";
 import { PasskeyButton } from "./passkey-button.tsx";
 
@@ -30,7 +30,7 @@ export function LoginPage() {
     send.mutate();
   };
   return (
-    <Entrance title={strings.login.title}>
+    <SignInFrame title={strings.login.title}>
       {send.isSuccess ? (
         <CodeForm
           sent={isPrinted ? strings.login.printed(email) : strings.login.sent(email)}
@@ -73,6 +73,6 @@ export function LoginPage() {
           </Stack>
         </form>
       )}
-    </Entrance>
+    </SignInFrame>
   );
 }

@@ -7,7 +7,7 @@ import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { signupQuery, useHasNoMail } from "../../api/signup.ts";
 import { strings } from "../../text/strings.ts";
 import { CodeForm } from "./code-form.tsx";
-import { Entrance } from "./entrance.tsx";
+import { SignInFrame } from "./sign-in-frame.tsx";
 import { newAttempt } from "./new-attempt.ts";
 
 export function SignupPage() {
@@ -26,7 +26,7 @@ export function SignupPage() {
     send.mutate();
   };
   return (
-    <Entrance title={strings.signup.title}>
+    <SignInFrame title={strings.signup.title}>
       {state.data?.open === false ? (
         <Stack>
           <Alert title={strings.signup.closedTitle}>{strings.signup.closed}</Alert>
@@ -76,6 +76,6 @@ export function SignupPage() {
           </Stack>
         </form>
       )}
-    </Entrance>
+    </SignInFrame>
   );
 }

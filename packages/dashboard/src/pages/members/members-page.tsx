@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMe, useOrgId } from "../../api/session.ts";
-import { Awaited } from "../../parts/awaited.tsx";
+import { QueryResult } from "../../parts/query-result.tsx";
 import { FactList } from "../../parts/fact-list.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { Page } from "../../parts/page.tsx";
@@ -19,7 +19,7 @@ export function MembersPage() {
   const query = useQuery(membersQuery(orgId));
   return (
     <Page title={text.title} lead={text.lead} actions={<InviteMember orgId={orgId} />}>
-      <Awaited query={query}>
+      <QueryResult query={query}>
         {(all) => {
           const columns: Column<Member>[] = [
             {
@@ -40,7 +40,7 @@ export function MembersPage() {
           ];
           return <RecordTable caption={text.title} columns={columns} rows={all} rowKey={({ id }) => id} />;
         }}
-      </Awaited>
+      </QueryResult>
       <Section title={text.meaning}>
         <FactList
           facts={(["owner", "admin", "auditor"] as const).map((role) => [

@@ -7,7 +7,7 @@ import { useMayManage } from "../../api/session.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { ReasonedButton } from "../../parts/reasoned-button.tsx";
-import { save } from "../../parts/save.ts";
+import { save } from "../../parts/save-with-undo.ts";
 import { notifications } from "../../text/notifications.ts";
 import { people } from "../../text/people.ts";
 import { strings } from "../../text/strings.ts";

@@ -4,7 +4,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
 import { useMayManage } from "../../api/session.ts";
 import { Dialog } from "../../parts/dialog.tsx";
-import { Awaited } from "../../parts/awaited.tsx";
+import { QueryResult } from "../../parts/query-result.tsx";
 import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { ReasonedButton } from "../../parts/reasoned-button.tsx";
@@ -36,7 +36,7 @@ export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
 function Detail({ delivery: { id, org_id } }: { delivery: Delivery }) {
   const query = useQuery(deliveryQuery(org_id, id));
   return (
-    <Awaited query={query}>
+    <QueryResult query={query}>
       {({ tried, data, status }) => (
         <Stack>
           <Title order={3} size="h5">
@@ -66,7 +66,7 @@ function Detail({ delivery: { id, org_id } }: { delivery: Delivery }) {
           </Code>
         </Stack>
       )}
-    </Awaited>
+    </QueryResult>
   );
 }
 

@@ -3,7 +3,7 @@ import { Alert } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useOrgId } from "../../api/session.ts";
-import { Awaited } from "../../parts/awaited.tsx";
+import { QueryResult } from "../../parts/query-result.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Page } from "../../parts/page.tsx";
 import { useHasNoMail } from "../../api/signup.ts";
@@ -40,7 +40,7 @@ export function NotificationsPage() {
         </Alert>
       )}
       {shown !== null && <WebhookSecret shown={shown} onDone={() => setShown(null)} />}
-      <Awaited query={query}>
+      <QueryResult query={query}>
         {(channels) => (
           <>
             {channels.length === 0 ? (
@@ -51,7 +51,7 @@ export function NotificationsPage() {
             <DeliveryLog orgId={orgId} channels={channels} />
           </>
         )}
-      </Awaited>
+      </QueryResult>
     </Page>
   );
 }

@@ -2,7 +2,7 @@ import { Code } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { quotasQuery } from "../../api/quotas.ts";
-import { Awaited } from "../../parts/awaited.tsx";
+import { QueryResult } from "../../parts/query-result.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Page } from "../../parts/page.tsx";
 import { QuotaFacts } from "../../parts/quota-facts.tsx";
@@ -25,23 +25,23 @@ export function OrganisationPage() {
   const quotas = useQuery(quotasQuery(orgId));
   const members = useQuery(membersQuery(orgId));
   return (
-    <Awaited query={org} isPage>
+    <QueryResult query={org} isPage>
       {({ id, name }) => (
         <Page title={name} lead={text.lead} actions={<Link to="/operator">{text.back}</Link>}>
           <span>
             {text.id}: <Code>{id}</Code>
           </span>
           <Section title={quotaText.title}>
-            <Awaited query={quotas}>
+            <QueryResult query={quotas}>
               {(current) => (
                 <>
                   <QuotaFacts quotas={current} />
                   <ChangeQuotas name={name} current={current} />
                 </>
               )}
-            </Awaited>
+            </QueryResult>
           </Section>
-          <Awaited query={members}>
+          <QueryResult query={members}>
             {(people) =>
               people.length === 0 ? (
                 <EmptyState>{text.empty}</EmptyState>
@@ -59,9 +59,9 @@ export function OrganisationPage() {
                 />
               )
             }
-          </Awaited>
+          </QueryResult>
         </Page>
       )}
-    </Awaited>
+    </QueryResult>
   );
 }

@@ -2,7 +2,7 @@ import { Alert, Text } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { meQuery, useMe } from "../../api/session.ts";
-import { Awaited } from "../../parts/awaited.tsx";
+import { QueryResult } from "../../parts/query-result.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Section } from "../../parts/section.tsx";
 import { passkeys as text } from "../../text/passkeys.ts";
@@ -24,7 +24,7 @@ export function PasskeysPage() {
   };
   return (
     <Page title={text.title} lead={text.lead}>
-      <Awaited query={query}>
+      <QueryResult query={query}>
         {({ items, recovery_codes_left: left }) => (
           <>
             {isRequired && (
@@ -44,7 +44,7 @@ export function PasskeysPage() {
             {items.length > 0 && <RecoveryCodes left={left} onMade={changed} />}
           </>
         )}
-      </Awaited>
+      </QueryResult>
     </Page>
   );
 }

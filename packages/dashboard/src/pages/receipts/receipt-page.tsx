@@ -5,7 +5,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { useOrgId } from "../../api/session.ts";
 import { AgentName } from "../../parts/agent-name.tsx";
-import { Awaited } from "../../parts/awaited.tsx";
+import { QueryResult } from "../../parts/query-result.tsx";
 import { Page, usePageTitle } from "../../parts/page.tsx";
 import { RecordLink } from "../../parts/record-link.tsx";
 import { SourceName } from "../../parts/source-choice.tsx";
@@ -22,9 +22,9 @@ const route = getRouteApi("/signed-in/receipts/$receiptId");
 export function ReceiptPage() {
   const { receiptId } = route.useParams();
   return (
-    <Awaited query={useQuery(receiptQuery(useOrgId(), receiptId))} isPage>
+    <QueryResult query={useQuery(receiptQuery(useOrgId(), receiptId))} isPage>
       {(receipt) => <Receipt receipt={receipt} />}
-    </Awaited>
+    </QueryResult>
   );
 }
 

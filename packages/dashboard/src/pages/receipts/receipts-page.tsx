@@ -13,7 +13,7 @@ import { useFilter } from "../../parts/use-filter.ts";
 import { receipts as text } from "../../text/receipts.ts";
 import { type Receipt, receiptListQuery } from "./queries.ts";
 import { ReceiptMark } from "./receipt-mark.tsx";
-import { KINDS, type ReceiptSearch, RESULTS } from "./search.ts";
+import { KINDS, type ReceiptSearch, RESULTS } from "./search-params.ts";
 
 const route = getRouteApi("/signed-in/receipts");
 

@@ -8,7 +8,7 @@ import { ReasonedButton } from "../../parts/reasoned-button.tsx";
 import { Section } from "../../parts/section.tsx";
 import { people } from "../../text/people.ts";
 import { settings } from "../../text/settings.ts";
-import { useChangeOrg } from "./change-org.ts";
+import { useChangeOrg } from "./use-change-org.ts";
 
 const text = settings.log;
 

@@ -1,7 +1,7 @@
 import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { quotasQuery } from "../../api/quotas.ts";
-import { Awaited } from "../../parts/awaited.tsx";
+import { QueryResult } from "../../parts/query-result.tsx";
 import { QuotaFacts } from "../../parts/quota-facts.tsx";
 import { Section } from "../../parts/section.tsx";
 import { quotas as text } from "../../text/quotas.ts";
@@ -14,7 +14,7 @@ export function QuotaSection({ orgId }: { orgId: string }) {
       <Text size="sm">
         {text.explanation} {text.askOperator}
       </Text>
-      <Awaited query={query}>{(quotas) => <QuotaFacts quotas={quotas} />}</Awaited>
+      <QueryResult query={query}>{(quotas) => <QuotaFacts quotas={quotas} />}</QueryResult>
     </Section>
   );
 }

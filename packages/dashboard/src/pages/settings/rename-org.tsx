@@ -4,7 +4,7 @@ import { type SubmitEvent, useState } from "react";
 import { api } from "../../api/client.ts";
 import { useMayManage } from "../../api/session.ts";
 import { ReasonedButton } from "../../parts/reasoned-button.tsx";
-import { save } from "../../parts/save.ts";
+import { save } from "../../parts/save-with-undo.ts";
 import { Section } from "../../parts/section.tsx";
 import { people } from "../../text/people.ts";
 import { settings } from "../../text/settings.ts";

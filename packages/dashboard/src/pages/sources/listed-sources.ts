@@ -1,5 +1,5 @@
 import { hasLabels } from "./labels.ts";
-import type { SORTS, STATES } from "./search.ts";
+import type { SORTS, STATES } from "./search-params.ts";
 
 type Sort = (typeof SORTS)[number];
 export type State = (typeof STATES)[number];

@@ -2,7 +2,7 @@ import { Anchor, Tabs } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useMe, useOrgId } from "../../api/session.ts";
-import { Awaited } from "../../parts/awaited.tsx";
+import { QueryResult } from "../../parts/query-result.tsx";
 import { Page } from "../../parts/page.tsx";
 import { sourceText } from "../../text/sources.ts";
 import { CommandsUnderWay } from "./commands/commands-under-way.tsx";
@@ -10,7 +10,7 @@ import { DriftTab } from "./drift/drift-tab.tsx";
 import { labelWords } from "./labels.ts";
 import { type SourceDetail, sourceQuery } from "./queries.ts";
 import { RestoreTestsTab } from "./restore-tests/restore-tests-tab.tsx";
-import { TABS } from "./search.ts";
+import { TABS } from "./search-params.ts";
 import { SettingsTab } from "./settings/settings-tab.tsx";
 import { StatusCard } from "./status-card.tsx";
 import { TimelineTab } from "./timeline/timeline-tab.tsx";
@@ -24,9 +24,9 @@ export function SourcePage() {
   const { sourceId } = route.useParams();
   const source = useQuery(sourceQuery(useOrgId(), sourceId));
   return (
-    <Awaited query={source} isPage>
+    <QueryResult query={source} isPage>
       {(data) => <SourceFrame key={data.id} source={data} />}
-    </Awaited>
+    </QueryResult>
   );
 }
 

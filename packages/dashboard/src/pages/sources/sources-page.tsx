@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useMayManage, useMe, useOrgId } from "../../api/session.ts";
 import { Age } from "../../parts/age.tsx";
-import { Awaited } from "../../parts/awaited.tsx";
+import { QueryResult } from "../../parts/query-result.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Choice, FilterBar } from "../../parts/filter-bar.tsx";
 import { Page } from "../../parts/page.tsx";
@@ -17,7 +17,7 @@ import { type Labels, labelWords } from "./labels.ts";
 import { arranged, type ListedSource, type ListFilter } from "./listed-sources.ts";
 import { overviewQuery } from "../../api/overview.ts";
 import { sourceListQuery } from "../../api/source-list.ts";
-import { SORTS, STATES } from "./search.ts";
+import { SORTS, STATES } from "./search-params.ts";
 import { SourceState } from "./source-state.tsx";
 import { useAgents } from "../../api/use-agents.ts";
 import { engineName } from "../../text/engines.ts";
@@ -49,7 +49,7 @@ function SourcesNow({ search }: { search: ListFilter }) {
   return (
     <>
       <SourceFilters search={search} sources={overview.data?.sources} withState />
-      <Awaited query={overview}>{({ sources }) => <SourceTable all={sources} search={search} />}</Awaited>
+      <QueryResult query={overview}>{({ sources }) => <SourceTable all={sources} search={search} />}</QueryResult>
     </>
   );
 }
@@ -60,14 +60,14 @@ function SourcesOfPeriod({ search }: { search: ListFilter }) {
   return (
     <>
       <SourceFilters search={search} sources={list.data} withState={false} />
-      <Awaited query={list}>
+      <QueryResult query={list}>
         {(sources) => (
           <SourceTable
             all={sources.map((source) => ({ ...source, state: null, concerns: [] }))}
             search={search}
           />
         )}
-      </Awaited>
+      </QueryResult>
     </>
   );
 }

@@ -2,7 +2,7 @@ import { Paper, Stack, Text, VisuallyHidden } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useOrgId } from "../../../api/session.ts";
 import { Age } from "../../../parts/age.tsx";
-import { Awaited } from "../../../parts/awaited.tsx";
+import { QueryResult } from "../../../parts/query-result.tsx";
 import { EmptyState } from "../../../parts/empty-state.tsx";
 import { Moment } from "../../../parts/moment.tsx";
 import { MoreButton } from "../../../parts/more-button.tsx";
@@ -25,7 +25,7 @@ export function DriftTab({ source }: { source: SourceDetail }) {
         <h2>{text.heading}</h2>
       </VisuallyHidden>
       <Text c="dimmed">{text.lead}</Text>
-      <Awaited query={drift}>
+      <QueryResult query={drift}>
         {({ pages }) => {
           const groups = byBackup(pages.flatMap(({ items }) => items));
           if (groups.length === 0)
@@ -50,7 +50,7 @@ export function DriftTab({ source }: { source: SourceDetail }) {
             </Paper>
           ));
         }}
-      </Awaited>
+      </QueryResult>
       <MoreButton list={drift} />
     </Stack>
   );

@@ -1,7 +1,7 @@
 import { Button, Code, Group, Stack, Text } from "@mantine/core";
 import { useDisclosure, useId } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
-import { Awaited } from "../../../parts/awaited.tsx";
+import { QueryResult } from "../../../parts/query-result.tsx";
 import { sourceText } from "../../../text/sources.ts";
 import { backupQuery, type Drift } from "../queries.ts";
 import { diffSchemas } from "./schema-diff.ts";
@@ -60,9 +60,9 @@ function Difference({ before, after }: { before: string; after: string }) {
   const old = useQuery(backupQuery(before));
   const now = useQuery(backupQuery(after));
   return (
-    <Awaited query={old}>
+    <QueryResult query={old}>
       {(was) => (
-        <Awaited query={now}>
+        <QueryResult query={now}>
           {(is) => {
             const diff = diffSchemas(
               was.source_metadata["schema_summary"],
@@ -70,8 +70,8 @@ function Difference({ before, after }: { before: string; after: string }) {
             );
             return diff === null ? <Text size="sm">{text.noSummary}</Text> : <SchemaDiffView diff={diff} />;
           }}
-        </Awaited>
+        </QueryResult>
       )}
-    </Awaited>
+    </QueryResult>
   );
 }

@@ -2,7 +2,7 @@ import { Button, Group, Stack, Text, VisuallyHidden } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useMayManage, useOrgId } from "../../../api/session.ts";
-import { Awaited } from "../../../parts/awaited.tsx";
+import { QueryResult } from "../../../parts/query-result.tsx";
 import { EmptyState } from "../../../parts/empty-state.tsx";
 import { MoreButton } from "../../../parts/more-button.tsx";
 import { checkBuilder } from "../../../text/check-builder.ts";
@@ -38,7 +38,7 @@ export function RestoreTestsTab({ source }: { source: SourceDetail }) {
           </Button>
         </Group>
       )}
-      <Awaited query={tests}>
+      <QueryResult query={tests}>
         {({ pages }) => {
           const all = pages.flatMap(({ items }) => items);
           const [last, before] = all;
@@ -54,7 +54,7 @@ export function RestoreTestsTab({ source }: { source: SourceDetail }) {
             </Stack>
           );
         }}
-      </Awaited>
+      </QueryResult>
     </Stack>
   );
 }

@@ -1,7 +1,7 @@
 import type { Schemas } from "@attestore/contract/client";
 import { Checkbox, Group, Stack, Text } from "@mantine/core";
 import { useState } from "react";
-import { Awaited } from "../../../parts/awaited.tsx";
+import { QueryResult } from "../../../parts/query-result.tsx";
 import { Moment } from "../../../parts/moment.tsx";
 import { MoreButton } from "../../../parts/more-button.tsx";
 import { RecordLink } from "../../../parts/record-link.tsx";
@@ -35,7 +35,7 @@ export function RetentionOutcome({
   const [onlyGoing, setOnlyGoing] = useState(false);
   return (
     <section aria-label={text.preview} aria-busy={!isCurrent}>
-      <Awaited query={preview}>
+      <QueryResult query={preview}>
         {({ pages }) => {
           const [first] = pages;
           if (first === undefined) return null;
@@ -100,7 +100,7 @@ export function RetentionOutcome({
             </Stack>
           );
         }}
-      </Awaited>
+      </QueryResult>
     </section>
   );
 }

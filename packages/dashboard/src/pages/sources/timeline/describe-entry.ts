@@ -2,7 +2,7 @@ import type { Status } from "../../../parts/status-mark.tsx";
 import { formatAge, formatBytes, formatMilliseconds, formatTime } from "../../../text/format.ts";
 import { eventText } from "../../../text/log.ts";
 import { sourceText } from "../../../text/sources.ts";
-import { cleanWords } from "../../backups/clean-words.ts";
+import { suspicionWords } from "../../backups/suspicion-words.ts";
 import { markOf, wordOf } from "../../commands/command-state.ts";
 import type { RestoreTest, TimelineItem } from "../queries.ts";
 import { dataBack_ms } from "../restore-tests/restore-phases.ts";
@@ -34,7 +34,7 @@ export function describeEntry(
           `${engineName(source_metadata.engine)} ${source_metadata.engine_version}`,
           ...(isRefuted ? [text.refuted] : proven_at === null ? [text.notProven] : []),
           ...(proven_at === null ? [] : [`${text.proven} ${formatAge(new Date(proven_at), now)}`]),
-          ...(isRefuted ? [] : cleanWords(item.backup)),
+          ...(isRefuted ? [] : suspicionWords(item.backup)),
           ...(status === "expired" ? [text.expired] : []),
         ],
       };

@@ -2,13 +2,13 @@ import { Group, NativeSelect, Stack, VisuallyHidden } from "@mantine/core";
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useOrgId } from "../../../api/session.ts";
-import { Awaited } from "../../../parts/awaited.tsx";
+import { QueryResult } from "../../../parts/query-result.tsx";
 import { EmptyState } from "../../../parts/empty-state.tsx";
 import { MoreButton } from "../../../parts/more-button.tsx";
 import { SteadyRows } from "../../../parts/steady-rows.tsx";
 import { sourceText } from "../../../text/sources.ts";
 import { driftQuery, restoreTestsQuery, type SourceDetail, timelineQuery } from "../queries.ts";
-import { TOPICS } from "../search.ts";
+import { TOPICS } from "../search-params.ts";
 import { TimelineEntry } from "./timeline-entry.tsx";
 import classes from "./timeline.module.css";
 import { timelineRows } from "./timeline-rows.ts";
@@ -54,7 +54,7 @@ export function TimelineTab({ source }: { source: SourceDetail }) {
           data={(["all", ...TOPICS] as const).map((value) => ({ value, label: text.topics[value] }))}
         />
       </Group>
-      <Awaited query={timeline}>
+      <QueryResult query={timeline}>
         {({ pages }) => {
           const rows = timelineRows(pages.flatMap(({ items }) => items));
           if (rows.length === 0)
@@ -78,7 +78,7 @@ export function TimelineTab({ source }: { source: SourceDetail }) {
             </SteadyRows>
           );
         }}
-      </Awaited>
+      </QueryResult>
       <MoreButton list={timeline} />
     </Stack>
   );

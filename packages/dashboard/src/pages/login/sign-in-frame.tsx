@@ -2,7 +2,7 @@ import { Center, Paper, Stack, Title } from "@mantine/core";
 import type { ReactNode } from "react";
 
 /** The frame of the pages before sign-in. */
-export function Entrance({ title, children }: { title: string; children: ReactNode }) {
+export function SignInFrame({ title, children }: { title: string; children: ReactNode }) {
   return (
     <Center component="main" mih="100dvh" p="md">
       <Paper withBorder p="xl" w="100%" maw={420}>

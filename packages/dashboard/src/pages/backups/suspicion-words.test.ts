@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cleanWords } from "./clean-words.ts";
+import { suspicionWords } from "./suspicion-words.ts";
 
 const [before, at, after] = [
   "2026-11-20T00:00:00.000Z",
@@ -16,5 +16,5 @@ test.each([
   [{ proven_at: at, suspicious_at: before }, []],
   [{ proven_at: at, last_clean: true as const }, ["last clean"]],
 ] as const)("%j is said to be %j", (backup, words) => {
-  expect(cleanWords(backup)).toEqual(words);
+  expect(suspicionWords(backup)).toEqual(words);
 });

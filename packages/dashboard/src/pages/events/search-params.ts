@@ -1,5 +1,5 @@
 import { dayIn } from "../../api/day.ts";
-import { present, textIn } from "../../api/search.ts";
+import { present, textIn } from "../../api/search-params.ts";
 
 /** The list's filter in the URL. */
 export function readEventSearch(search: Record<string, unknown>) {

@@ -12,7 +12,7 @@ interface Query<Data> {
 }
 
 /** Shows a query's result, or that it is loading or failed. */
-export function Awaited<Data>({
+export function QueryResult<Data>({
   query,
   isPage = false,
   skeleton = <PageSkeleton />,

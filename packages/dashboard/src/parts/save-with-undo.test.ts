@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withFields } from "./save.ts";
+import { withFields } from "./save-with-undo.ts";
 
 const data = {
   pages: [

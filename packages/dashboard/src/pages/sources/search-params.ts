@@ -1,4 +1,4 @@
-import { oneOf, present, textIn } from "../../api/search.ts";
+import { oneOf, present, textIn } from "../../api/search-params.ts";
 
 export const SORTS = ["trouble", "name", "backup", "proof"] as const;
 export const STATES = ["failed", "missed", "none", "backed_up", "proven"] as const;

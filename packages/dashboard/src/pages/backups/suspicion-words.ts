@@ -5,7 +5,7 @@ import type { Backup } from "./queries.ts";
  * That something stood out in the newest restore test of a backup; or that nothing did, while
  * something does in a newer backup.
  */
-export function cleanWords({
+export function suspicionWords({
   proven_at,
   suspicious_at,
   last_clean,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { presetDays } from "./presets.ts";
+import { presetDays } from "./period-presets.ts";
 
 const NOW = new Date("2027-02-03T12:00:00Z");
 

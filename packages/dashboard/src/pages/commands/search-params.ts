@@ -1,4 +1,4 @@
-import { oneOf, present, textIn } from "../../api/search.ts";
+import { oneOf, present, textIn } from "../../api/search-params.ts";
 
 export const STATUSES = ["queued", "delivered", "acked"] as const;
 export const KINDS = ["backup", "restore_test"] as const;

@@ -1,5 +1,5 @@
 import { dayIn } from "../../api/day.ts";
-import { oneOf, present, textIn } from "../../api/search.ts";
+import { oneOf, present, textIn } from "../../api/search-params.ts";
 
 export const KINDS = ["backup", "restore_test"] as const;
 export const RESULTS = ["passed", "failed"] as const;
