@@ -4,7 +4,7 @@ import {
   APPLICATIONS,
   encryptSome,
   VICTIMS,
-} from "../../packages/agent/test/years/applications.ts";
+} from "../../packages/agent/test/simulated-years.ts";
 
 /**
  * Simulates years of daily restore tests: how often the profile of five applications alarms for

@@ -176,7 +176,7 @@ export {
   indexesUnfit,
   notLookedAt,
   tablesNotCounted,
-} from "./receipts/not-counted.ts";
+} from "./receipts/test-gaps.ts";
 export { isMeasure, suspicionText } from "./receipts/suspicions.ts";
 export { type CheckId, type ReceiptCheck } from "./receipts/check.ts";
 export { checkCosignatures, readCosignatures, type Cosignatures } from "./receipts/check-cosignatures.ts";
@@ -206,7 +206,7 @@ export {
   receiptFile,
   RUNS_IN_FILE,
   runsFile,
-} from "./evidence/files.ts";
+} from "./evidence/pack-files.ts";
 export {
   isPackPath,
   MANIFEST_END,
@@ -225,7 +225,7 @@ export {
   parsePackGenerations,
   type GenerationSummary,
   type PackGenerations,
-} from "./evidence/generations.ts";
+} from "./evidence/pack-generations.ts";
 export { parseLogRange, type LogRange, type TimedCheckpoint } from "./evidence/log-range.ts";
 export { parseEventBundle, type EventBundle } from "./evidence/event-bundle.ts";
 export {

@@ -5,7 +5,7 @@ import type { SourceConfig } from "../config/source-config.ts";
 import { tableCountOf, tablesOfMetadata } from "../engines/tables-of-metadata.ts";
 import { UserError } from "../errors/user-error.ts";
 import { recordAcceptances } from "../receipts/accepted-losses.ts";
-import { reportAccepted } from "../receipts/change-accepted.ts";
+import { reportAccepted } from "../receipts/report-accepted.ts";
 import { newestBackup, newestRestoreTest } from "../receipts/receipt-history.ts";
 import { readEarlierTests } from "../receipts/read-earlier-tests.ts";
 import type { Layout } from "../state/layout.ts";

@@ -1,6 +1,6 @@
 import { UserError } from "../errors/user-error.ts";
 import { confirmIdentity, formatIdentity, readSourcePins } from "../receipts/source-pins.ts";
-import { reportAccepted } from "../receipts/change-accepted.ts";
+import { reportAccepted } from "../receipts/report-accepted.ts";
 import { confirm } from "./terminal/ask.ts";
 import type { Run } from "./command.ts";
 import { personOf } from "./person.ts";

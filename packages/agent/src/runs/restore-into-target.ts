@@ -3,7 +3,7 @@ import { type CiphertextSource, holdToDigest, readCiphertext } from "../crypto/c
 import { DamagedCiphertext } from "../crypto/damaged.ts";
 import { unseal } from "../crypto/unseal.ts";
 import { RunError, stopIfAborted } from "../errors/run-error.ts";
-import { blameBytesFirst } from "./blame-bytes-first.ts";
+import { throwIfDamaged } from "./throw-if-damaged.ts";
 import type { OnProgress } from "./progress.ts";
 
 export interface RestoreIntoRequest {
@@ -35,7 +35,7 @@ export async function restoreIntoTarget(request: RestoreIntoRequest): Promise<{ 
       onProgress?.({ phase: "decrypt", bytes: (totalBytes += piece.length) });
     }
   } catch (error) {
-    await blameBytesFirst(error, request.ciphertext, sha256, signal);
+    await throwIfDamaged(error, request.ciphertext, sha256, signal);
     throw error;
   }
   let sizeBytes = 0;

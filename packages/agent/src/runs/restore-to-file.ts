@@ -8,7 +8,7 @@ import { DamagedCiphertext } from "../crypto/damaged.ts";
 import { writeFilePieces } from "../crypto/file-pieces.ts";
 import { unseal } from "../crypto/unseal.ts";
 import { RunError, stopIfAborted } from "../errors/run-error.ts";
-import { blameBytesFirst } from "./blame-bytes-first.ts";
+import { throwIfDamaged } from "./throw-if-damaged.ts";
 import type { OnProgress } from "./progress.ts";
 
 export interface RestoreToFileRequest {
@@ -49,7 +49,7 @@ export async function restoreToFile(request: RestoreToFileRequest): Promise<{ si
   } catch (error) {
     await rm(partial, { force: true });
     stopIfAborted(signal);
-    await blameBytesFirst(error, request.ciphertext, sha256, signal);
+    await throwIfDamaged(error, request.ciphertext, sha256, signal);
     if (error instanceof RunError || error instanceof DamagedCiphertext) throw error;
     if (isDiskFull(error)) {
       throw new RunError(

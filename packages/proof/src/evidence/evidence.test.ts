@@ -3,7 +3,7 @@ import { backupStatement, restoreTestStatement } from "../../test/receipt-fixtur
 import { ProofError } from "../proof-error.ts";
 import { fromUtf8, utf8 } from "../bytes.ts";
 import type { Statement } from "../receipts/statement.ts";
-import { EVIDENCE_FORMAT, manifestNoteText } from "./files.ts";
+import { EVIDENCE_FORMAT, manifestNoteText } from "./pack-files.ts";
 import { indexPage } from "./index-page.ts";
 import { duration, escaped } from "./index-parts.ts";
 import { parseLogRange } from "./log-range.ts";

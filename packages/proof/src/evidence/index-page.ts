@@ -1,5 +1,5 @@
 import { CONTROLS } from "./controls.ts";
-import { PACK_FILES } from "./files.ts";
+import { PACK_FILES } from "./pack-files.ts";
 import { cell, code, escaped, moment, objective, runs, table, type Cell } from "./index-parts.ts";
 import { INDEX_STYLE } from "./index-style.ts";
 import type { NotProvenBecause } from "../proven/not-proven-because.ts";

@@ -11,7 +11,7 @@ import { isObject, parseJson } from "../json/strict-json.ts";
 import { ListSplitter } from "../json/list-splitter.ts";
 import { ProofError } from "../proof-error.ts";
 import { sha256Hex, timestamp, typeId } from "../shapes.ts";
-import { EVIDENCE_FORMAT } from "./files.ts";
+import { EVIDENCE_FORMAT } from "./pack-files.ts";
 
 /** The subject of a pack. `to` is exclusive. */
 export interface PackHeader {

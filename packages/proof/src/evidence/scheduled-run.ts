@@ -3,7 +3,7 @@ import { members, nullOr, oneOf, requireKnownShape } from "../json/shape.ts";
 import { parseJson } from "../json/strict-json.ts";
 import { ProofError } from "../proof-error.ts";
 import { timestamp, typeId } from "../shapes.ts";
-import { RUNS_IN_FILE } from "./files.ts";
+import { RUNS_IN_FILE } from "./pack-files.ts";
 
 /**
  * One scheduled time and its result: a line of runs/. A restore test is `passed` or `failed` as its

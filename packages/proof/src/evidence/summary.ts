@@ -1,4 +1,4 @@
-import type { GenerationSummary } from "./generations.ts";
+import type { GenerationSummary } from "./pack-generations.ts";
 import type { NotProvenBecause } from "../proven/not-proven-because.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { LoggedEvent } from "./event-statement.ts";
-import type { GenerationSummary } from "./generations.ts";
+import type { GenerationSummary } from "./pack-generations.ts";
 import type { PackHeader } from "./manifest.ts";
 import { notProven } from "./not-proven.ts";
 import type { PackPolicy } from "./policy.ts";

@@ -7,7 +7,7 @@ import type { Attachment } from "../../service/attachment.ts";
 import { LogAlarmError } from "../../state/log-alarm.ts";
 import { isUnauthenticated, ServiceError } from "../../transport/service-error.ts";
 import { announceRotation } from "./announce-rotation.ts";
-import { handInAgain } from "./hand-in-again.ts";
+import { resubmitLost } from "./resubmit-lost.ts";
 import { type EventFile, listEvents, readWaitingEvent } from "../../receipts/spooled-event.ts";
 import { submitEvent } from "./submit-event.ts";
 import { NOT_LOOKED_AT, submitReceipt, type Submitted, type SubmitOptions } from "./submit-receipt.ts";
@@ -23,7 +23,7 @@ import { readTogether, submitTogether } from "./submit-together.ts";
 export async function submitWaiting(attachment: Attachment, options: SubmitOptions): Promise<SubmitReport> {
   const { layout } = attachment;
   using _ = await waitForLock(layout, "spool", "submit", { signal: options.signal });
-  await handInAgain(layout, options.signal);
+  await resubmitLost(layout, options.signal);
   const count = { accepted: 0, refused: 0, unproven: 0 };
   let stoppedBy: ServiceError | LogAlarmError | null = await announced(attachment, options);
   let isAway = stoppedBy !== null && !hasAnswered(stoppedBy);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { alarmsOf, APPLICATIONS, encryptSome, VICTIMS } from "../../../test/years/applications.ts";
+import { alarmsOf, APPLICATIONS, encryptSome, VICTIMS } from "../../../test/simulated-years.ts";
 
 /** One of the years that `node tools/simulate-years/main.ts` simulates. */
 const SEED = 7;

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { backoffDelay, LONGEST_WAIT_MS } from "../../transport/backoff.ts";
-import { hasToHandInAgain } from "../../backends/attached/hand-in-again.ts";
+import { hasToHandInAgain } from "../../backends/attached/resubmit-lost.ts";
 import { sendHeartbeat } from "../../backends/attached/heartbeat.ts";
 import { isUnauthenticated } from "../../transport/service-error.ts";
 import { CommandAcks } from "./command-acks.ts";

@@ -8,7 +8,7 @@ import { RunError, stopIfAborted } from "../errors/run-error.ts";
  * tells whether a second reading found the same damage.
  * @throws DamagedCiphertext `digest_mismatch` if these are not the backup's bytes
  */
-export async function blameBytesFirst(
+export async function throwIfDamaged(
   error: unknown,
   ciphertext: CiphertextSource,
   sha256: string | undefined,

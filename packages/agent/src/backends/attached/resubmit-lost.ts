@@ -16,7 +16,7 @@ import { readJson } from "../../state/read-json.ts";
  * log's signature. Each is in the spool before its accepted file is moved away, so nothing is
  * missing after a crash, and the next call continues. Called with the spool's lock.
  */
-export async function handInAgain(layout: Layout, signal: AbortSignal): Promise<void> {
+export async function resubmitLost(layout: Layout, signal: AbortSignal): Promise<void> {
   if (!(await hasToHandInAgain(layout))) return;
   const followed = await readFollowed(layout);
   const present = generationOf(followed);
