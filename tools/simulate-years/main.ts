@@ -1,10 +1,5 @@
 import { parseArgs } from "node:util";
-import {
-  alarmsOf,
-  APPLICATIONS,
-  encryptSome,
-  VICTIMS,
-} from "../../packages/agent/test/simulated-years.ts";
+import { alarmsOf, APPLICATIONS, encryptSome, VICTIMS } from "../../packages/agent/test/simulated-years.ts";
 
 /**
  * Simulates years of daily restore tests: how often the profile of five applications alarms for

@@ -26,8 +26,8 @@ export function fromUtf8(bytes: Uint8Array): string {
 }
 
 /**
- * Whether the value is longer than `limit` bytes. Text is measured in UTF-8 bytes, so the same
- * limit holds for text and for bytes.
+ * Whether the value is longer than so many bytes. Text is measured in UTF-8, so the same limit
+ * holds for text and for bytes.
  */
 export function isLongerThan(source: string | Uint8Array, bytes: number): boolean {
   if (source.length > bytes) return true;
@@ -35,6 +35,7 @@ export function isLongerThan(source: string | Uint8Array, bytes: number): boolea
   return typeof source === "string" && source.length * 3 > bytes && encoder.encode(source).length > bytes;
 }
 
+/** The parts one after another, in a new array. */
 export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   let length = 0;
   for (const part of parts) length += part.length;

@@ -35,7 +35,10 @@ const PATTERNS: readonly (readonly [KeyKind, RegExp])[] = [
 
 const LONGEST = 64 * 1024;
 
-/** Tells what somebody gave who mixed up two keys. Null for anything else. */
+/**
+ * Which kind of key a text is, so that a message can name it if somebody gave the wrong one. White
+ * space around it does not matter. Null for anything else, and for more than 65,536 characters.
+ */
 export function keyKind(given: string): KeyKind | null {
   if (given.length > LONGEST) return null;
   const text = given.trim();

@@ -54,6 +54,7 @@ const FROM: Record<BasisKey["from"], (where: string) => string> = {
   operator: () => "not given: known only from the operator",
 };
 
+/** Entries have the service's times; the earliest witness bounds when they were there. */
 export function clockOf(witnesses: Basis["witnesses"]): BasisClock {
   return { entries: "service", witnessed_by: witnesses.map(({ at }) => at).toSorted()[0] ?? null };
 }

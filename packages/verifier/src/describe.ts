@@ -36,6 +36,7 @@ function blindness(control: NegativeControl | undefined): string[] {
     : [`  would not notice ${brief(control.not_noticed.join("; "), 600)}`];
 }
 
+/** Whether this is a restore test that failed: its receipt is true all the same. */
 export function hasFailed(statement: Statement): boolean {
   return isRestoreTest(statement) && statement.predicate.result === "failed";
 }

@@ -51,6 +51,10 @@ export function expectation(outcomes: readonly Outcome[]): Expectation {
   return results.length > 0 ? "met" : "cannot_tell";
 }
 
+/**
+ * 0 if all is true, 1 if something is false, or a restore test failed where they were expected to
+ * pass, and 2 for what cannot be told.
+ */
 export function exitCode({ verdict, expectPassed }: Pick<Answer, "verdict" | "expectPassed">): 0 | 1 | 2 {
   if (verdict === "false" || expectPassed === "not_met") return 1;
   return verdict === "true" && expectPassed !== "cannot_tell" ? 0 : 2;

@@ -9,6 +9,7 @@ const EXAMPLE_IDS = Object.fromEntries(
 /** The schema of one kind of identifier. */
 export const Id = (kind: IdKind) => Type.String({ pattern: idPattern(kind), examples: [EXAMPLE_IDS[kind]] });
 
+/** The schema of a value that may be null. */
 export const OrNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
 /** RFC 3339 in UTC with milliseconds and `Z`. The reader checks that the date exists. */

@@ -64,7 +64,7 @@ export const CONTROLS: readonly Control[] = [
   },
 ];
 
-/** controls.json */
+/** The text of controls.json, the same in every pack of a version. */
 export function formatControls(): string {
   return `${JSON.stringify({ v: 1, controls: CONTROLS }, null, 2)}\n`;
 }

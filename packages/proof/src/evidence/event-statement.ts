@@ -94,7 +94,11 @@ export function parseEventStatement(envelope: Signed): EventPredicate {
   return statementOf(envelope, requireShape);
 }
 
-/** Parses a recorded event for verification: members that a later version added are ignored. */
+/**
+ * Parses a recorded event for verification: members that a later version added are ignored. Does
+ * not verify the signature. Throws `malformed_event`, `unknown_version`, `malformed_json` or
+ * `malformed_utf8`.
+ */
 export function readEventStatement(envelope: Signed): EventPredicate {
   return statementOf(envelope, requireKnownShape);
 }
@@ -112,7 +116,7 @@ function statementOf({ payloadType, payload }: Signed, require: typeof requireSh
   return predicate;
 }
 
-/** Only the fields of an unsigned submission. */
+/** The fields that an unsigned submission has, without those that a signed statement adds. */
 export function eventOf({
   kind,
   source_id,

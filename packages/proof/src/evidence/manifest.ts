@@ -119,7 +119,10 @@ export class ManifestReader {
   }
 }
 
-/** The same of all of its bytes at once. */
+/**
+ * Parses a whole manifest. Throws `malformed_evidence`, `malformed_json` or `malformed_utf8`, and
+ * UnknownFormat for a pack of a later version.
+ */
 export function parseManifest(source: Uint8Array): Manifest {
   const reader = new ManifestReader();
   const files = reader.add(source);
@@ -134,6 +137,7 @@ export function manifestBegin(header: PackHeader): string {
   return `${JSON.stringify(header).slice(0, -1)},"files":[`;
 }
 
+/** A file's line between manifestBegin and MANIFEST_END. */
 export function manifestLine(file: PackFileEntry, isFirst: boolean): string {
   return `${isFirst ? "" : ","}\n${JSON.stringify(file)}`;
 }

@@ -21,8 +21,11 @@ export const PACK_FILES = {
   manifestNote: "manifest.note",
 } as const;
 
+/** Path of a receipt with its proof, by the receipt's id. */
 export const receiptFile = (id: string): string => `receipts/${id}.json`;
+/** Path of an event with its proof, by the event's id. */
 export const eventFile = (id: string): string => `events/${id}.json`;
+/** Path of the key that an agent signs with now, by the agent's id. */
 export const agentKeyFile = (id: string): string => `keys/${id}.pub`;
 /** Path of a key that an agent signed with before. `number` counts from 1, the oldest. */
 export const earlierKeyFile = (id: string, number: number): string => `keys/${id}.${number}.pub`;

@@ -57,6 +57,7 @@ export interface GenerationSummary {
   because: string;
 }
 
+/** One for each generation from the second on. `lost` are the heads that came to light later. */
 export function generationSummaries(
   rollbacks: readonly Rollback[],
   lost: readonly LostLogHead[],

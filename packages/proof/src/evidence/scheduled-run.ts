@@ -57,6 +57,7 @@ const RUN = members({
   event_id: nullOr(typeId("evt")),
 });
 
+/** Formats a file of runs/: a line of JSON for each, which parseRuns accepts. */
 export function formatRuns(runs: readonly ScheduledRun[]): string {
   return runs.map((run) => `${JSON.stringify(run)}\n`).join("");
 }

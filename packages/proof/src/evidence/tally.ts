@@ -148,7 +148,7 @@ export class EvidenceTally {
   }
 }
 
-/** summary.json */
+/** The text of summary.json. */
 export function formatSummary(summary: EvidenceSummary): string {
   return `${JSON.stringify(summary, null, 2)}\n`;
 }

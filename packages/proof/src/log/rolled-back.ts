@@ -143,8 +143,8 @@ export async function verifyRollback(bundle: ServiceEventBundle, log: NoteVerifi
 }
 
 /**
- * Verifies the events that began all generations up to `generation`, one for each. Throws
- * ProofError.
+ * Verifies the events that began the generations 2 to `until`, one for each and in that order.
+ * Throws `generation_invalid` if one is missing or too many, and what verifyRollback throws.
  */
 export async function verifyGenerations(
   bundles: readonly ServiceEventBundle[],
@@ -177,7 +177,11 @@ export async function verifyLostHead(bundle: ServiceEventBundle, log: NoteVerifi
   return readLostHead(bundle);
 }
 
-/** The same for an event of which something else has shown that the log has it. */
+/**
+ * What a `log_head_lost` event names, if something else has shown that the log has the event.
+ * Throws `generation_invalid` if it is not the log's own, or names a head of another log, and
+ * `unknown_version` for one of a later version.
+ */
 export function readLostHead({
   event,
   leaf,
@@ -191,8 +195,9 @@ export function readLostHead({
 }
 
 /**
- * Throws if the heads that are named as lost contradict each other, or what is left of their
- * generation: two roots of one size under one origin are a fork, whatever they are called.
+ * Throws `generation_invalid` if the heads that are named as lost contradict each other, or what is
+ * left of their generation: two roots of one size under one origin are a fork, whatever they are
+ * called.
  */
 export function requireNoFork(rollbacks: readonly Rollback[], named: readonly LostLogHead[]): void {
   const roots = new Map<string, Hash>();
@@ -206,14 +211,14 @@ export function requireNoFork(rollbacks: readonly Rollback[], named: readonly Lo
   }
 }
 
-/** One line about a generation. */
+/** One line for people about a generation. Foreign text in it is escaped and cut. */
 export function rollbackText({ generation, size, lost, by, because, eventId, at }: Rollback): string {
   return `generation ${generation} began with ${eventId} of ${at}: ${plural(size, "entry", "entries")} left, ${plural(lost.length, "lost head")} named, by ${plainLine(by.slice(0, 100))}: ${plainLine(because.slice(0, 200))}`;
 }
 
 /**
- * Throws unless a head of that size can be of that generation: signed after it began, and before it
- * ended. `rollbacks` are all generations of the log.
+ * Throws `generation_invalid` unless a head of that size can be of that generation: signed after it
+ * began, and before it ended. `rollbacks` are all generations of the log.
  */
 export function requireHeadOf(
   rollbacks: readonly Rollback[],

@@ -23,6 +23,7 @@ const rotate = (x: number, n: number): number => (x >>> n) | (x << (32 - n));
 const BLOCK = 64;
 const at = (array: Int32Array, i: number): number => array[i] ?? 0;
 
+/** SHA-256 (FIPS 180-4): 32 bytes. Synchronous, which the browser's own is not. */
 export function sha256(bytes: Uint8Array): Uint8Array {
   const hash = new Sha256();
   hash.update(bytes);

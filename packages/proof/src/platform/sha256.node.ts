@@ -1,7 +1,8 @@
 import { createHash, hash } from "node:crypto";
 
-/** On a tree's small inputs, `crypto.hash` costs half of `createHash().update().digest()`. */
+/** SHA-256 (FIPS 180-4): 32 bytes. */
 export function sha256(bytes: Uint8Array): Uint8Array {
+  // On a tree's small inputs, this costs half of `createHash().update().digest()`.
   const digest = hash("sha256", bytes, "buffer");
   return new Uint8Array(digest.buffer, digest.byteOffset, digest.byteLength);
 }

@@ -35,7 +35,7 @@ export const NOT_PROVEN = [
 ] as const;
 export type NotProvenBecause = (typeof NOT_PROVEN)[number];
 
-/** Null if the source is proven. */
+/** Why a source is not proven; null if it is. `now` is milliseconds since 1970. */
 export function notProvenBecause(facts: ProofFacts, now: number): NotProvenBecause | null {
   const { hasBackup, everPassed, passed, failed, rpo_s = DEFAULT_RPO_S } = facts;
   if (!hasBackup) return "never_backed_up";

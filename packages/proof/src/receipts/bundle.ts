@@ -52,13 +52,18 @@ const BUNDLE = members(
 
 /**
  * Parses the JSON text of a bundle and checks its form only. Members of a later version are
- * ignored. Throws `malformed_*`.
+ * ignored. Throws `not_a_receipt` for more than MAX_BUNDLE_SIZE bytes, `malformed_*`, or
+ * `unknown_version` for a part of a later version.
  */
 export function parseBundle(source: string | Uint8Array): ReceiptBundle {
   requireSize(source);
   return bundleFromJson(parseJson(source));
 }
 
+/**
+ * Checks the form of a bundle whose JSON is already parsed. Members of a later version are ignored.
+ * Throws `malformed_*`, or `unknown_version` for a part of a later version.
+ */
 export function bundleFromJson(value: unknown): ReceiptBundle {
   requireKnownShape(value, BUNDLE, "malformed_bundle", "the bundle");
   const bundle = value as ReceiptBundle;

@@ -45,8 +45,9 @@ export async function readCosignatures(
 }
 
 /**
- * A missing cosignature is no contradiction: with fewer than `required`, the result is not checked
- * rather than failed.
+ * The check that at least `required` of these witnesses, and at least one, cosigned the bundle's
+ * checkpoint. A missing cosignature is no contradiction: with fewer, the result is not checked
+ * rather than failed. A wrong one fails. Throws what readCosignatures throws.
  */
 export async function checkCosignatures(
   { checkpoint }: Pick<ReceiptBundle, "checkpoint">,

@@ -59,7 +59,7 @@ const GLOBALS = /^inferred:globals$/;
 const ROLES = "inferred:roles";
 const ATTRIBUTES = "inferred:attributes";
 
-/** As the test's own checks say; null where it compared no table's content. */
+/** As the test's own checks say; null if it compared neither tables nor other objects. */
 export function comparedContent(checks: readonly Observed[]): ComparedContent | null {
   const content = checks.filter(({ id }) => CONTENT.test(id));
   const objects = checks.filter(({ id }) => OBJECTS.test(id));
@@ -112,7 +112,8 @@ function onlyInDump<Name extends "unrestored" | "globals">(
 }
 
 /**
- * The same in words. The content of a tree's files is compared by its manifest.
+ * For people: `content of 3 tables compared; …`, or `content not compared`. The content of a tree's
+ * files is compared by its manifest.
  */
 export function comparedContentText(checks: readonly Observed[]): string {
   const manifest = checks.find(({ id }) => id === "inferred:manifest");

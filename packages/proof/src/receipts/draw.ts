@@ -121,22 +121,28 @@ export function declaredDraw(payload: Uint8Array): DeclaredDraw {
   };
 }
 
-/** What the declaration says of the secret that the agent shows later. */
+/**
+ * What the declaration says of the secret that the agent shows later: the SHA-256, in lower-case
+ * hex, of a line with the commitment's name and the secret.
+ */
 export function drawCommitment(secret: Uint8Array): string {
   return toHex(sha256(concatBytes(COMMITMENT, secret)));
 }
 
 /**
- * `signature` is the log's, over its first head that covers the leaf: the agent cannot predict it.
- * The log does not know `secret` when it signs, so neither side alone can choose the seed.
+ * The SHA-256 that decides a draw, of a line with its name, the declaration's leaf hash, the secret
+ * and the signature. `signature` is the log's, over its first head that covers the leaf: the agent
+ * cannot predict it. The log does not know `secret` when it signs, so neither side alone can choose
+ * the seed.
  */
 export function drawSeed(of: { leafHash: Hash; secret: Uint8Array; signature: Uint8Array }): Hash {
   return sha256(concatBytes(SEED, of.leafHash, of.secret, of.signature));
 }
 
 /**
- * A number below `count`, each as likely: the first of the seed's sixteen numbers of 16 bits that
- * is below the largest multiple of `count`. Without one, the SHA-256 of the seed takes its place.
+ * A number below `count`, each as likely: the first of the seed's sixteen numbers of 16 bits
+ * (big-endian) that is below the largest multiple of `count`, modulo `count`. Without one, the
+ * SHA-256 of the seed takes its place. Throws `out_of_range` unless `count` is 1 to 65,536.
  */
 export function drawnIndex(seed: Hash, count: number): number {
   if (!Number.isSafeInteger(count) || count < 1 || count > 0x1_0000)

@@ -196,6 +196,7 @@ export interface NegativeControl {
 /** The kind in a receipt's record, its leaf and its list filter. */
 export type ReceiptKind = "backup" | "restore_test";
 
+/** By the statement's predicate type. */
 export function receiptKind(statement: Statement): ReceiptKind {
   return statement.predicateType === PREDICATE_BACKUP ? "backup" : "restore_test";
 }

@@ -11,6 +11,7 @@ export function suspicionText({ table, column, measure, now, before }: Suspicion
   return `${table}.${column}: ${what} ${unit(now)}; it was ${unit(before)}`;
 }
 
+/** Whether this version has words for a measure of this name. */
 export function isMeasure(text: string): text is Suspicion["measure"] {
   return Object.hasOwn(WORDS, text);
 }

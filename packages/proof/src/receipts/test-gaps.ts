@@ -21,7 +21,7 @@ export function tablesNotCounted(checks: readonly Observed[]): number {
   return namedTables(checks, "not_counted").count;
 }
 
-/** The same with their names. */
+/** The tables whose rows were not counted, with their names as far as the receipt has them. */
 export function namedNotCounted(checks: readonly Observed[]): NamedTables {
   return namedTables(checks, "not_counted");
 }

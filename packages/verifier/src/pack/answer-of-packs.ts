@@ -12,6 +12,7 @@ export interface PacksAnswer {
   joined: JoinedPacks[];
 }
 
+/** The answer about these packs, each alone and those of one organisation together. */
 export function answerOfPacks(outcomes: PackOutcome[], expectsPassed: boolean): PacksAnswer {
   const joined = joinPacks(outcomes);
   return {

@@ -154,6 +154,9 @@ function requireOfOrg({ index, leaf }: RangeLeaf, { org_id }: Pick<PackHeader, "
   if (leaf.org_id !== org_id) refuse(`leaf ${index} belongs to ${leaf.org_id}`);
 }
 
+/**
+ * Whether the pack has to have what this leaf covers: recorded in its period, and before the export.
+ */
 export function isRecordedWithin(
   leaf: Leaf,
   { bodies_until }: LogRange,

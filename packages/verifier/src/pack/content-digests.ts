@@ -33,6 +33,7 @@ interface Digest {
 const PARTS: readonly Part[] = ["objects", "privileges", "unrestored", "globals"];
 const COMPARED = /^inferred:(content|objects|privileges|unrestored|globals)(?::([^]*))?$/;
 
+/** What a backup says that its content is: one for each of its databases, or one for all of it. */
 export function signedDigests({
   content,
   databases,
@@ -45,6 +46,7 @@ export function signedDigests({
   return [...digestsOf(null, content), ...own];
 }
 
+/** What the checks of a restore test compared with digests of the backup. */
 export function comparedDigests(checks: RestoreTestStatement["predicate"]["checks"]): ComparedDigest[] {
   return checks.flatMap(({ id, observed }) => {
     const [, what, database = null] = COMPARED.exec(id) ?? [];

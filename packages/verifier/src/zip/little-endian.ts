@@ -1,6 +1,8 @@
 import { fail } from "./zip-error.ts";
 
-/** Numbers as ZIPs have them. Each throws ZipError where there are no bytes. */
+/**
+ * Unsigned numbers as ZIPs have them: little-endian. Each throws ZipError where there are no bytes.
+ */
 export function uint8(bytes: Uint8Array, at: number): number {
   return bytes[at] ?? fail("it is cut short");
 }

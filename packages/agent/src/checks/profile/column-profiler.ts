@@ -93,7 +93,6 @@ export class ColumnProfiler {
   }
 }
 
-/** Counts of a column. */
 export interface CountedColumn {
   readonly name: string;
   readonly rows: number;

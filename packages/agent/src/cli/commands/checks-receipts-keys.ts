@@ -1,6 +1,5 @@
 import type { Command } from "../command.ts";
 
-/** Checks, receipts and keys. */
 export const CHECKS_RECEIPTS_KEYS: readonly Command[] = [
   {
     name: "check try",

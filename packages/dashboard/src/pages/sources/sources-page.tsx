@@ -49,7 +49,9 @@ function SourcesNow({ search }: { search: ListFilter }) {
   return (
     <>
       <SourceFilters search={search} sources={overview.data?.sources} withState />
-      <QueryResult query={overview}>{({ sources }) => <SourceTable all={sources} search={search} />}</QueryResult>
+      <QueryResult query={overview}>
+        {({ sources }) => <SourceTable all={sources} search={search} />}
+      </QueryResult>
     </>
   );
 }

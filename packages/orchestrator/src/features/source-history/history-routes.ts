@@ -30,7 +30,6 @@ import { readTimeline } from "./timeline.ts";
 
 const ofSource = Type.Object({ orgID: Id("org"), sourceID: Id("source") });
 
-/** The history of sources. */
 export function sourceHistoryRoutes({ envelopes }: { envelopes: ArchivedEnvelopes }): Route[] {
   const timeline = orgReadRoute({
     method: "GET",

@@ -13,7 +13,6 @@ export interface MailAttachment {
   content: Buffer;
 }
 
-/** The transport for mails. */
 export interface MailTransport {
   /**
    * Resolves when somebody else has to deliver the mail, or it is stored. `id` stays the same when
