@@ -81,15 +81,19 @@ export class MariadbSession {
   }
 
   /**
-   * `start` runs the mariadb client, with these arguments after those for the connection. If the
-   * server cannot be reached, the first statement fails.
+   * `start` runs the mariadb client, with these arguments after those for the connection. `settings`
+   * are statements without a result, which come before all others. If the server cannot be reached,
+   * the first statement fails.
    * @throws RunError `tool_missing`.
    */
   static async open(
     start: (request: ProgramRequest) => Promise<Child>,
     signal: AbortSignal,
+    settings: readonly string[] = [],
   ): Promise<MariadbSession> {
-    return new MariadbSession(await start({ args: ARGUMENTS, signal }));
+    const session = new MariadbSession(await start({ args: ARGUMENTS, signal }));
+    for (const sql of settings) session.#child.stdin.write(`${sql};\n`);
+    return session;
   }
 
   /**

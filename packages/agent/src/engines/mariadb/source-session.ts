@@ -36,6 +36,16 @@ export async function inSourceSession<Result>(
   }
 }
 
+/**
+ * A server's own settings, or its `init_connect`, may give each session others. Then it would print
+ * texts, names and the rows of today otherwise than a copy's server, or refuse to list what there
+ * is.
+ */
+const SETTINGS = [
+  "set names utf8mb4",
+  "set session sql_quote_show_create = 1, session sql_big_selects = 1 /*M!100304 , session system_versioning_asof = default */",
+];
+
 /** `client`: the path of `mariadb` or `mysql`. @throws SessionEnded */
 export function openSession(
   client: string,
@@ -51,5 +61,6 @@ export function openSession(
         signal,
       }),
     signal,
+    SETTINGS,
   );
 }
