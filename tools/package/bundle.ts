@@ -44,6 +44,8 @@ async function chunksOf(
     cwd: REPOSITORY,
     platform: "node",
     plugins: [builtinsWhenNeeded, withReleaseKey(releaseKey)],
+    // That it took long, as on a busy machine, is no fault of the bundle.
+    checks: { bundlerTimings: false },
     onLog: (_, log) => missing.push(log.message),
   });
   const made = await build.generate({

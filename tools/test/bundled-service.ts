@@ -18,6 +18,8 @@ export async function bundleService(directory: string): Promise<string> {
     cwd: REPOSITORY,
     platform: "node",
     plugins: [whereTheSourceIs],
+    // That it took long, as on a busy machine, is no fault of the bundle.
+    checks: { bundlerTimings: false },
     onLog: (_, log) => missing.push(log.message),
   });
   const { output } = await build.generate({ format: "esm", comments: false, minify: false });
