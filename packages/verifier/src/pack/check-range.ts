@@ -155,7 +155,8 @@ function requireOfOrg({ index, leaf }: RangeLeaf, { org_id }: Pick<PackHeader, "
 }
 
 /**
- * Whether the pack has to have what this leaf covers: recorded in its period, and before the export.
+ * Whether the pack has to have what this leaf covers: it was recorded in the pack's period, and
+ * before the export.
  */
 export function isRecordedWithin(
   leaf: Leaf,
