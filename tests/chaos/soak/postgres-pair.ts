@@ -124,13 +124,14 @@ export class PostgresPair {
 
   /**
    * The primary is gone for good, and the standby that was cut off takes over: what was committed
-   * since is lost.
+   * since is lost. If commits wait for a standby, there is a new one.
    */
   async loseTail(): Promise<void> {
     await this.endPrimary("SIGQUIT");
     await this.#start(this.#member("standby"));
     this.#run("pg_ctl", "promote", "-w", "-D", this.#member("standby").directory);
     this.#primary = this.#primary === 0 ? 1 : 0;
+    if (this.#awaited) await this.#makeStandby();
   }
 
   async close(): Promise<void> {

@@ -40,6 +40,8 @@ export interface HeadMemory {
    * newest hourly head in the database.
    */
   signedSize: (origin: string) => Promise<number | null>;
+  /** Resolves once the standby has every head that was committed when it was called. */
+  standbyHasHeads: () => Promise<void>;
 }
 
 interface Signed {
@@ -98,14 +100,14 @@ export class CheckpointSigner {
   }
 
   /**
-   * The signed checkpoint of any head that is committed in log_heads. Throws or rejects with
-   * LogCorruption if the log lacks the newest signed head.
+   * The signed checkpoint of any head that is committed in log_heads. A head that nobody is known
+   * to have signed is signed once the standby has it, so that no failover contradicts the
+   * signature. Throws or rejects with LogCorruption if the log lacks the newest signed head.
    */
   sign(head: Head): Promise<string> {
     const newest = this.#newest.get(head.origin);
-    if (newest === undefined || newest.size === head.size || this.#memory === null)
-      return this.signGrown(head);
-    return this.#signAfterLookingBack(head, newest, this.#memory);
+    if (newest?.size === head.size || this.#memory === null) return this.signGrown(head);
+    return this.#signFound(head, this.#memory);
   }
 
   /**
@@ -129,7 +131,10 @@ export class CheckpointSigner {
     return note;
   }
 
-  async #signAfterLookingBack(head: Head, newest: Signed, memory: HeadMemory): Promise<string> {
+  async #signFound(head: Head, memory: HeadMemory): Promise<string> {
+    if (head.size > (this.#newest.get(head.origin)?.size ?? -1)) await memory.standbyHasHeads();
+    const newest = this.#newest.get(head.origin);
+    if (newest === undefined || newest.size === head.size) return this.signGrown(head);
     const root = await memory.committedRoot(head.origin, newest.size);
     if (root !== null && equalBytes(root, newest.rootHash)) return this.signGrown(head);
     // A head before that one is part of the signed history and can still be proven.

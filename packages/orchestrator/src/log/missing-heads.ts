@@ -3,6 +3,7 @@ import type { ClientBase, Pool } from "pg";
 import type { Head, HeadMemory } from "./checkpoint-signer.ts";
 import { originOfSize } from "./origin-of-size.ts";
 import { packHashes } from "../platform/database/packed.ts";
+import { standbyWait } from "../platform/database/standby.ts";
 import type { SqlSession, PreparedQuery } from "../platform/database/sql-session.ts";
 
 const PAGE = 1000;
@@ -137,8 +138,9 @@ export const ROOTS_OF_SIZES: PreparedQuery = {
 };
 
 /** The database lookups of CheckpointSigner. */
-export function committedHeads(pool: Pool): Pick<HeadMemory, "committedRoot" | "signedSize"> {
+export function committedHeads(pool: Pool): Omit<HeadMemory, "signed"> {
   return {
+    standbyHasHeads: standbyWait(pool),
     committedRoot: async (origin, size) => {
       const { rows } = await pool.query<{ root_hash: Buffer }>({
         name: "log_root_of_size",

@@ -4,6 +4,7 @@ import type { Pool } from "pg";
 import type { Head, CheckpointSigner, SignedHeadStore } from "../../log/checkpoint-signer.ts";
 import { stopSetBackLogs } from "../../log/missing-heads.ts";
 import { unavailable } from "../../platform/errors/api-error.ts";
+import { standbyWait } from "../../platform/database/standby.ts";
 import type { Logger } from "../../platform/logging/logger.ts";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";
 import { type LogHead, type Marker, MARKER, mergeHeads, printMarker } from "./marker.ts";
@@ -48,9 +49,11 @@ export class Installation {
   #state: InstallationState = { pairing: NOT_CHECKED, setBack: [] };
   #checkedAt = Number.NEGATIVE_INFINITY;
   #checking: Promise<Pairing> | null = null;
+  readonly #standbyHasAll: () => Promise<void>;
 
   constructor(options: InstallationOptions) {
     this.#options = options;
+    this.#standbyHasAll = standbyWait(options.pool);
   }
 
   get state(): InstallationState {
@@ -124,6 +127,8 @@ export class Installation {
       throw unavailable(
         "Nothing is deleted, because the object store does not seem to belong to this database.",
       );
+    // A failover must not bring back the record of an object that is gone.
+    await this.#standbyHasAll();
   }
 
   async #check(): Promise<Pairing> {
@@ -152,9 +157,11 @@ export class Installation {
 
   async #write(installationId: string, before: Marker | null): Promise<void> {
     const { pool, objects, signed } = this.#options;
+    const heads = await readLogHeads(pool);
+    await this.#standbyHasAll();
     const marker = printMarker({
       installationId,
-      heads: mergeHeads(before?.heads ?? new Map(), await readLogHeads(pool)),
+      heads: mergeHeads(before?.heads ?? new Map(), heads),
       signed: mergeHeads(before?.signed ?? new Map(), logHeads(signed.newest())),
     });
     if (before === null || marker !== printMarker(before)) await objects.notes.write(MARKER, marker);

@@ -1,6 +1,7 @@
 import { CompiledQuery, type PostgresPool, type PostgresPoolClient } from "kysely";
 import type { Pool, PoolClient } from "pg";
 import type { Database } from "./schema.ts";
+import { notReplicated } from "./standby.ts";
 
 /** A statement that each connection parses once. A name always belongs to the same text. */
 export interface PreparedQuery {
@@ -45,10 +46,15 @@ export function preparing(pool: Pool): PostgresPool {
 }
 
 function preparingClient(client: PoolClient): PostgresPoolClient {
-  const query = (text: string, parameters: readonly unknown[]): Promise<unknown> => {
+  const query = async (text: string, parameters: readonly unknown[]): Promise<unknown> => {
     const name = names.get(text);
     const values = [...parameters];
-    return name === undefined ? client.query(text, values) : client.query({ name, text, values });
+    try {
+      return await (name === undefined ? client.query(text, values) : client.query({ name, text, values }));
+    } catch (error) {
+      // Kysely rolls back after a commit that failed, and throws what that fails with.
+      throw notReplicated(client) ?? error;
+    }
   };
   return {
     // Its other form, with a cursor, is for streams, which this dialect is not set up for.

@@ -2,6 +2,7 @@ import { callbackify } from "node:util";
 import pg from "pg";
 import { errorCode, errorMessage } from "@attestore/host/errno";
 import { endClient } from "./end-client.ts";
+import { failUnreplicatedCommits } from "./standby.ts";
 import { DatabaseUnavailable } from "./unavailable.ts";
 
 /** libpq's name for the sessions that this service can use: they can write. */
@@ -56,7 +57,8 @@ interface Address {
 
 /**
  * A client of a database that several servers may have. With each connection it looks for the one
- * that accepts writes: after a failover, that is another one.
+ * that accepts writes: after a failover, that is another one. A commit that the standby may lack
+ * fails with NotReplicated.
  */
 export class DatabaseClient extends pg.Client {
   readonly #find: (() => Promise<Address>) | null;
@@ -66,6 +68,7 @@ export class DatabaseClient extends pg.Client {
     super(config.connectionString === undefined ? config : { ...config, connectionString: urls[0] });
     // The next caller gets the error. Without a listener, it would end the process.
     this.on("error", () => undefined);
+    failUnreplicatedCommits(this);
     this.#find = mustAsk ? () => findWritable(config, urls) : null;
   }
 

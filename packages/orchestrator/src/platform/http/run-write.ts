@@ -6,6 +6,7 @@ import { writeApiLogRows } from "./api-log-row.ts";
 import { ApiError, errorBody } from "../errors/api-error.ts";
 import { lockActiveAgent } from "./lock-active-agent.ts";
 import { BACK_TO_REQUESTS, endScope, scopeWithSavepoint } from "../database/org-scope.ts";
+import { AWAIT_STANDBY } from "../database/standby.ts";
 import type { Principal } from "./principal.ts";
 import type { Call, SubmissionRecord, WriteRoute } from "./route.ts";
 import type { Sealer } from "./sealer.ts";
@@ -118,7 +119,11 @@ async function commit(
   return deps.db.transaction().execute(async (tx) => {
     if (record.idempotency !== null) {
       const earlier = await claimKey(tx, record.idempotency, deps.sealer);
-      if (earlier !== null) return earlier;
+      if (earlier !== null) {
+        // The commit of the first request may have been ended before the standby had it.
+        await AWAIT_STANDBY.execute(tx);
+        return earlier;
+      }
     }
     const { answer, error } = await run(tx);
     // Nothing to commit: the whole transaction is undone, and with it the claim on the key.

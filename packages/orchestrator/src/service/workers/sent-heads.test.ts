@@ -57,6 +57,7 @@ async function addWorker(): Promise<TestWorker> {
     signed: heads,
     committedRoot: () => Promise.resolve(null),
     signedSize: () => Promise.resolve(null),
+    standbyHasHeads: () => Promise.resolve(),
   });
   heads.follow((some) => signer.learn(some));
   return { heads, signer };
