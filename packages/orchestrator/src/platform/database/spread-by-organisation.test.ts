@@ -66,9 +66,11 @@ const COPIED = [
   "users",
 ];
 
-/** Unique indexes without the column, and why they are still there. */
+/**
+ * Unique indexes without the column. Builds from before migration 0073 name them in ON CONFLICT.
+ * docs/migrations.md says which release drops them, and how.
+ */
 const KEYS_OF_BEFORE = {
-  // The release before names them in ON CONFLICT. The next one drops them.
   backups_upload_id_key: "upload_id",
   scheduled_runs_pkey: "source_id, kind, scheduled_at",
 };
