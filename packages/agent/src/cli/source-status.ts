@@ -13,6 +13,7 @@ import type { SourceCheck } from "../engines/engine.ts";
 import { readOpenDraw } from "../journal/open-draw.ts";
 import { type Coverage, readCoverage } from "../receipts/coverage.ts";
 import { lastClean, newestBackup, newestRestoreTest } from "../receipts/receipt-history.ts";
+import { lostBackups } from "../receipts/lost-backups.ts";
 import { sourceProof } from "../receipts/source-proof.ts";
 import type { Layout } from "../state/layout.ts";
 import { sourceCheckOf } from "./source-check-lines.ts";
@@ -66,6 +67,11 @@ export interface SourceStatus {
   readonly coverage: Coverage | null;
   /** The newest backup whose last test passed and found nothing suspicious. */
   readonly last_clean_backup: string | null;
+  /**
+   * Backups of which this host has receipts and the service has no record, oldest first. They count
+   * nowhere else here.
+   */
+  readonly lost_backups: readonly string[];
 }
 
 export interface Rpo {
@@ -120,6 +126,9 @@ export async function readSourceStatus(
     open === null ? null : { declared_at: open.declared_at, backup_id: open.decided?.backup_id ?? null };
   const coverage = id === undefined ? null : await readCoverage(layout, { slug, sourceId: id, now });
   const last_clean_backup = id === undefined ? null : await lastClean(layout, id);
+  const lost_backups = [...(await lostBackups(layout))].flatMap(([backup, of]) =>
+    of === id ? [backup] : [],
+  );
   return {
     source: slug,
     engine,
@@ -130,6 +139,7 @@ export async function readSourceStatus(
     source_check,
     last_test,
     last_clean_backup,
+    lost_backups,
     open_draw,
     coverage,
   };

@@ -72,11 +72,31 @@ export function rpoProblems({ source, rpo }: SourceStatus): Problem[] {
   ];
 }
 
+/** Until there is a newer backup. */
+export function lostProblems(status: SourceStatus): Problem[] {
+  const { source, lost_backups: lost } = status;
+  const newest = newestLost(status);
+  if (newest === null) return [];
+  const others = lost.length === 1 ? "" : ` and ${lost.length - 1} more`;
+  return [
+    {
+      what: `${source}: the service has no record of ${newest}${others}, so it cannot be restored through the service`,
+      next:
+        `attestore backup --source ${source} && attestore restore-test --source ${source}; ` +
+        "to restore a lost one: docs/agent.md#a-log-that-lost-entries",
+    },
+  ];
+}
+
+/** The newest lost backup, if no backup came after it. */
+function newestLost({ lost_backups: lost, last_backup: known }: SourceStatus): string | null {
+  const newest = lost.toSorted().at(-1);
+  return newest === undefined || (known !== null && known.id > newest) ? null : newest;
+}
+
 /** During an alarm the agent signs nothing, so a proof must wait until the alarm is cleared. */
-export function sourceProblems(
-  { source, verdict, because, rpo, last_test: test }: SourceStatus,
-  alarmed: boolean,
-): Problem[] {
+export function sourceProblems(status: SourceStatus, alarmed: boolean): Problem[] {
+  const { source, verdict, because, rpo, last_test: test } = status;
   const after = (next: string): string => (alarmed ? `attestore alarm, and then: ${next}` : next);
   switch (verdict) {
     case "proven":
@@ -99,6 +119,7 @@ export function sourceProblems(
         },
       ];
     case "no_backup":
+      if (newestLost(status) !== null) return [];
       return [{ what: `${source}: no backup yet`, next: after(`attestore backup --source ${source}`) }];
   }
 }

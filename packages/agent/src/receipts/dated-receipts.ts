@@ -1,12 +1,13 @@
 import type { Statement } from "@attestore/proof";
 import type { Layout } from "../state/layout.ts";
-import { listAllReceipts, readStatement } from "./receipt-files.ts";
+import { listAllReceipts, readStatement, type ReceiptState } from "./receipt-files.ts";
 
 /** As much as the service allows for a host's clock. */
 const AHEAD_MS = 5 * 60_000;
 
 export interface DatedReceipt {
   readonly statement: Statement;
+  readonly state: ReceiptState;
   /** When its run ended; long ago if nobody knows, because the clock was ahead. */
   readonly endedAt: number;
   /** Never later than that of a receipt that was signed afterwards: sorts as they were signed. */
@@ -27,7 +28,8 @@ export async function datedReceipts(layout: Layout, now: number): Promise<DatedR
     const signed = Date.parse(statement.predicate.finished_at);
     const isKnown = signed <= now + AHEAD_MS;
     orderedAt = isKnown ? Math.min(orderedAt, signed) : orderedAt - 1;
-    dated.push({ statement, endedAt: isKnown ? Math.min(signed, now) : Number.NEGATIVE_INFINITY, orderedAt });
+    const endedAt = isKnown ? Math.min(signed, now) : Number.NEGATIVE_INFINITY;
+    dated.push({ statement, state: file.state, endedAt, orderedAt });
   }
   return dated;
 }

@@ -3,6 +3,7 @@ import { receiptKind, type BackupStatement, type Profile, type RestoreTestStatem
 import { type PassedTest, STEADY_DAYS } from "../checks/index.ts";
 import { tablesOfMetadata } from "../engines/tables-of-metadata.ts";
 import type { Layout } from "../state/layout.ts";
+import { lostBackups } from "./lost-backups.ts";
 import { listAllReceipts, readStatement, type ReceiptFile } from "./receipt-files.ts";
 
 /** Reads this host's own receipts as its history: each states its subject. */
@@ -11,12 +12,16 @@ export interface Remembered<S> {
   readonly statement: S;
 }
 
-/** The newest backup of a source that this agent made. */
+/** The newest backup of a source that this agent made, of those that the service did not lose. */
 export async function newestBackup(
   layout: Layout,
   sourceId: string,
 ): Promise<Remembered<BackupStatement> | null> {
-  return findBackup(layout, ({ predicate }) => predicate.source_id === sourceId);
+  const lost = await lostBackups(layout);
+  return findBackup(
+    layout,
+    ({ predicate }) => predicate.source_id === sourceId && !lost.has(predicate.backup_id),
+  );
 }
 
 /** This agent's own record of one backup, whatever its age. */
@@ -27,12 +32,20 @@ export async function backupById(
   return findBackup(layout, ({ predicate }) => predicate.backup_id === backupId);
 }
 
-/** The newest restore test of a source, with any result. */
+/**
+ * The newest restore test of a source, with any result. A pass of a backup that the service lost
+ * says nothing of what can be restored.
+ */
 export async function newestRestoreTest(
   layout: Layout,
   sourceId: string,
 ): Promise<Remembered<RestoreTestStatement> | null> {
-  return findRestoreTest(layout, ({ predicate }) => predicate.source_id === sourceId);
+  const lost = await lostBackups(layout);
+  return findRestoreTest(
+    layout,
+    ({ predicate: { source_id, backup_id, result } }) =>
+      source_id === sourceId && (result === "failed" || !lost.has(backup_id)),
+  );
 }
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -170,9 +183,13 @@ export async function passedBackups(
   return { ever, lately, clean };
 }
 
-/** The newest backup of a source whose newest test passed and found nothing suspicious. */
+/**
+ * The newest backup of a source whose newest test passed and found nothing suspicious, of those
+ * that the service did not lose.
+ */
 export async function lastClean(layout: Layout, sourceId: string): Promise<string | null> {
-  const tested = new Set<string>();
+  const lost = await lostBackups(layout);
+  const tested = new Set(lost.keys());
   let newest: string | null = null;
   await findRestoreTest(layout, ({ predicate: { backup_id: id, source_id, result, profile } }) => {
     const isNewestTest = !tested.has(id);

@@ -5,7 +5,8 @@ import { type DatedReceipt, datedReceipts } from "./dated-receipts.ts";
 
 /**
  * Whether a source is proven, by the rule of packages/proof and this host's own receipts; null if
- * it is. Without an RPO, in seconds, it counts as 36 hours.
+ * it is. What the service refused proves nothing: it may have no such backup. A refused failure
+ * still counts. Without an RPO, in seconds, it counts as 36 hours.
  */
 export async function sourceProof(
   layout: Layout,
@@ -14,6 +15,7 @@ export async function sourceProof(
 ): Promise<NotProvenBecause | null> {
   const receipts = (await datedReceipts(layout, now))
     .filter(({ statement }) => statement.predicate.source_id === sourceId)
+    .filter((receipt) => receipt.state !== "refused" || isFailure(receipt))
     .toReversed();
   const history = new ProofHistory();
   for (const [id, finishedAt] of backupsIn(receipts)) history.addBackup(id, finishedAt);
@@ -25,6 +27,10 @@ export async function sourceProof(
         at: endedAt,
       });
   return history.notProvenBecause(now, rpo_s);
+}
+
+function isFailure({ statement: { predicate } }: DatedReceipt): boolean {
+  return "result" in predicate && predicate.result === "failed";
 }
 
 /**

@@ -5,8 +5,10 @@ import { UserError } from "../../errors/user-error.ts";
 import { fetchMakersStatement, requireSameRecord, type WantedBackup } from "./makers-receipt.ts";
 import { signedSource } from "../../receipts/signed-source.ts";
 import { RunError } from "../../errors/run-error.ts";
+import { lostBackups } from "../../receipts/lost-backups.ts";
 import { backupById, newestBackup } from "../../receipts/receipt-history.ts";
 import type { Attachment } from "../../service/attachment.ts";
+import { ServiceError } from "../../transport/service-error.ts";
 import { resolveSourceId } from "./resolve-source.ts";
 import type { StoredBackup } from "../backup-backend.ts";
 
@@ -31,6 +33,8 @@ export async function findStoredBackup(
     backupId === undefined ? await newestBackup(layout, sourceId) : await backupById(layout, backupId);
   const id = own?.statement.predicate.backup_id ?? backupId;
   if (id === undefined) {
+    const newest = [...(await lostBackups(layout))].findLast(([, of]) => of === sourceId)?.[0];
+    if (newest !== undefined) throw lostBackup(newest);
     throw new UserError(
       "backup_unknown",
       `this host has no receipt of a backup of ${slug}. Name one with --backup: the dashboard lists all of them. ` +
@@ -43,7 +47,10 @@ export async function findStoredBackup(
   if (found.sourceId !== sourceId)
     throw new UserError("backup_unknown", `${id} is a backup of another source, not of ${slug}`);
   requireName(wanted, signed, own === null);
-  const answer = await service.downloadUrl(id, { signal });
+  const answer = await service.downloadUrl(id, { signal }).catch(async (error: unknown) => {
+    const isUnknown = error instanceof ServiceError && error.status === 404;
+    throw isUnknown && (await lostBackups(layout)).has(id) ? lostBackup(id) : error;
+  });
   if (answer.backup !== undefined) await requireSameRecord(attachment, wanted, signed, answer.backup);
   // Valid for 15 minutes, which may be over when the backup is downloaded a second time.
   let url: string | null = answer.download_url;
@@ -61,6 +68,13 @@ export async function findStoredBackup(
       });
     },
   };
+}
+
+function lostBackup(id: string): UserError {
+  return new UserError(
+    "backup_unknown",
+    `the service has no record of ${id}, although this host has its receipt. Its object may still be in the store: see docs/agent.md#a-log-that-lost-entries.`,
+  );
 }
 
 /**
