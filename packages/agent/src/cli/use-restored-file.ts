@@ -8,7 +8,7 @@ const NEXT: Readonly<Record<string, (file: string) => string>> = {
     `mkdir set && tar --extract --file=${file} --directory=set, and then pg_restore for each database in it: docs/recover.md`,
   "mysqldump-sql": (file) =>
     `mariadb --binary-mode < ${file}, or mysql instead of mariadb. It replaces databases of the same name`,
-  "mongodump-archive": (file) => `mongorestore --stopOnError --archive=${file}`,
+  "mongodump-archive": (file) => `mongorestore --stopOnError --bypassDocumentValidation --archive=${file}`,
   "sqlite3-file": (file) =>
     `sqlite3 -readonly ${file} 'pragma integrity_check', and then put the file where it belongs`,
   tar: (file) =>

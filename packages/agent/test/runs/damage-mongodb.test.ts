@@ -52,6 +52,9 @@ async function fill(): Promise<void> {
   await shop.collection("changed").createIndex({ n: 1 }, { name: "by_n" });
   await shop.createCollection("log", { capped: true, size: 65_536 });
   await shop.collection("log").insertOne({ _id: 1 as never, started: true });
+  await shop.createCollection("events", { capped: true, size: 65_536 });
+  await shop.collection("events").insertMany(documents(3));
+  await shop.collection("system.js").insertOne({ _id: "rate" as never, value: "return 1" });
   await byYears("2025", "2026");
   await shop.createCollection("far", { capped: true, size: 4096, max: (2n ** 53n) as never });
 }
@@ -171,6 +174,21 @@ test("damage on the way is noticed as the table says", async () => {
   table.noticed("an index lost on the way", objects, "index shop.changed by_n (missing)");
   table.noticed("a collection's options lost on the way", objects, "collection shop.log (other)");
   table.noticed("something added on the way", objects, "collection shop.more (not at the source)");
+  const apart = await onTheWay(async () => {
+    await shop.collection("events").drop();
+    await shop.createCollection("events", { capped: true, size: 65_536 });
+    await shop.collection("events").insertMany(documents(3).toReversed());
+    await shop.collection("system.js").updateOne({}, { $set: { value: "return 2" } });
+  });
+  const { observed } = apart.checks.find(({ id }) => id === "inferred:content") ?? {};
+  expect(observed).toMatchObject({
+    differing: 2,
+    differing_tables: "order of capped collections, stored functions (system.js)",
+  });
+  table.noticed("the order of documents in a capped collection changed on the way", apart, "order");
+  table.noticed("a stored function (system.js) changed on the way", apart, "stored functions");
+  const functions = await onTheWay(() => shop.collection("system.js").drop());
+  table.noticed("the stored functions lost on the way", functions, "collection shop.system.js (missing)");
   const other = await onTheWay(async () => {
     await shop.dropDatabase();
     await shop.collection("steady").insertMany(documents(5));

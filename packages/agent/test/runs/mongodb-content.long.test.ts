@@ -272,11 +272,12 @@ test("a backup by an earlier agent is compared as it was then", async () => {
   ] as const);
   await server.shop.collection("empty").createIndex(years, { name: "years" });
   const made = await back();
-  const [{ lines, exact }, key] = await Promise.all([
+  const [{ earlier }, key] = await Promise.all([
     look(server.client, ["shop"]),
     openContentKey(made.sourceMetadata, [place.identity]),
   ]);
   await server.shop.collection("empty").dropIndex("years");
+  const { lines, exact } = earlier;
   expect(objectsOf(lines)).not.toEqual(objectsOf(exact));
   const { content } = made.sourceMetadata as unknown as { content: object };
   const objects = objectsMetadata(objectsOf(lines), key!);

@@ -1,6 +1,8 @@
 import { dirname, join } from "node:path";
 import { comparedContentText } from "@attestore/proof";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { MongoClient } from "mongodb";
+import { leftOutKinds, leftOutText } from "../../src/engines/mongodb/left-out.ts";
 import { clientVersions, hiddenFromBackup } from "../../src/engines/index.ts";
 import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import { backUp, testBackup } from "./back-and-test.ts";
@@ -99,6 +101,54 @@ test("a user who may not list all databases: the backup, doctor and the test nam
     not_looked_at_objects: HIDDEN,
   });
   expect(comparedContentText(tested.checks)).toContain(`not compared: ${HIDDEN}`);
+});
+
+const USERS = "users and roles of the database (only a dump of the whole server has them)";
+const UNAUTHORIZED = { ok: 0, code: 13, codeName: "Unauthorized", errmsg: "not authorized" };
+
+test("users and roles of one database, which its dump has not, are named if there are some or nobody may see them", async () => {
+  const [none, some] = [
+    { users: [], roles: [], ok: 1 },
+    { users: [{}], roles: [{}], ok: 1 },
+  ];
+  const answers = answersWith();
+  const hiddenIn = async (more: Readonly<Record<string, object>>, database = "shop") =>
+    (await seenBy(database, { ...answers, ...more })).hidden;
+  expect(await hiddenIn({ usersInfo: some })).toEqual([USERS]);
+  expect(await hiddenIn({ usersInfo: none, rolesInfo: some })).toEqual([USERS]);
+  expect(await hiddenIn({ usersInfo: none, rolesInfo: none })).toEqual([]);
+  // The test's FerretDB lets everybody read what MongoDB has there.
+  expect(await hiddenIn({ usersInfo: UNAUTHORIZED })).toEqual([]);
+  const users = server.client.db("admin").collection("system.users");
+  await users.insertOne({ db: "shop" });
+  expect(await hiddenIn({ usersInfo: UNAUTHORIZED })).toEqual([USERS]);
+  await users.drop();
+  // A dump of the whole server has them.
+  expect(await hiddenIn({ usersInfo: some }, "")).toEqual([HIDDEN]);
+});
+
+test("shard keys and zones, which no dump has, are named", async () => {
+  const hello = {
+    isWritablePrimary: true,
+    msg: "isdbgrid",
+    maxBsonObjectSize: 16_777_216,
+    maxMessageSizeBytes: 48_000_000,
+    maxWriteBatchSize: 100_000,
+    minWireVersion: 0,
+    maxWireVersion: 21,
+    ok: 1,
+  };
+  const behind = decodeURIComponent(server.uri("").split("/")[2] ?? "");
+  const socket = join(dirname(behind), "router.sock");
+  const router = await limitedMongodb(socket, behind, { ...answersWith(), hello });
+  const client = new MongoClient(`mongodb://${encodeURIComponent(socket)}/?directConnection=true`);
+  try {
+    const kinds = await leftOutKinds(client, { version: "7.0.14", database: "shop" });
+    expect(kinds.map(leftOutText)).toEqual(["shard keys and zones (no dump has them)"]);
+  } finally {
+    await client.close();
+    await router.close();
+  }
 });
 
 test("a server that does not tell what the user may do is backed up, and named", async () => {

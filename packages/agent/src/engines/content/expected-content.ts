@@ -27,16 +27,22 @@ export function expectedContent(
   const { tables, sha256, rest, not_compared } = signed;
   if (typeof tables !== "number" || tables <= 0 || !isSha256(sha256)) return null;
   const listed = (Array.isArray(metadata["tables"]) ? metadata["tables"] : []).map(recordOf);
+  const known = new Set<unknown>();
   for (const [field, name] of Object.entries(apart))
-    if (signed[field] !== undefined) listed.push({ name, content: signed[field] });
+    if (signed[field] !== undefined) {
+      listed.push({ name, content: signed[field] });
+      if (isTag(signed[field])) known.add(name);
+    }
   const ofRest = recordOf(rest);
   const { count, named } = recordOf(not_compared);
+  const isKnown = ({ name, why }: Readonly<Record<string, unknown>>): boolean =>
+    why === "apart" && known.has(name);
+  const notCompared = (Array.isArray(named) ? named : []).map(recordOf);
+  const left = Number(count) - notCompared.filter(isKnown).length;
   return {
     tags: new Map(
       listed.flatMap(({ name, content }) =>
-        typeof name === "string" && typeof content === "string" && /^[0-9a-f]{32}$/.test(content)
-          ? [[name, content] as const]
-          : [],
+        typeof name === "string" && isTag(content) ? [[name, content] as const] : [],
       ),
     ),
     named: new Set(listed.flatMap(({ name }) => (typeof name === "string" ? [name] : []))),
@@ -46,15 +52,19 @@ export function expectedContent(
         ? { tables: ofRest["tables"], sha256: ofRest["sha256"] }
         : null,
     notCompared: {
-      count: typeof count === "number" && Number.isSafeInteger(count) && count > 0 ? count : 0,
-      names: (Array.isArray(named) ? named : [])
+      count: typeof count === "number" && Number.isSafeInteger(count) && left > 0 ? left : 0,
+      names: notCompared
         .slice(0, MAX_NAMES)
-        .map(recordOf)
+        .filter((each) => !isKnown(each))
         .flatMap(({ name, why }) =>
           typeof name === "string" && typeof why === "string" ? [`${name} (${why})`] : [],
         ),
     },
   };
+}
+
+function isTag(value: unknown): value is string {
+  return typeof value === "string" && /^[0-9a-f]{32}$/.test(value);
 }
 
 function isSha256(value: unknown): value is string {

@@ -37,7 +37,14 @@ export type WhyNotCompared =
   /** The metadata have no room to name it, and another such table could not be read. */
   | "unnamed"
   /** MongoDB: the server's own, which a restore test leaves out, or one named `system.…`. */
-  | "system_collection";
+  | "system_collection"
+  /** MongoDB: the dump has more documents than the capped collection takes. */
+  | "capped_overflow"
+  /**
+   * It has a digest of its own beside those of tables, and is compared. Earlier agents, which do
+   * not know that, name it as not compared.
+   */
+  | "apart";
 
 /** Data of a source that no digest covers. */
 export interface NotCompared {

@@ -22,7 +22,7 @@ export interface ObjectsMetadata extends ObjectDigests {
 export interface ExactObjectsMetadata extends ObjectDigests {
   /**
    * Of `objects`. 3: with those of PostgreSQL's `more-objects.ts`. 4: with more of these. 5: of
-   * SQLite, see `sqlite/content/objects.ts`.
+   * SQLite, see `sqlite/content/objects.ts`, and of MongoDB, see `mongodb/exact-objects.ts`.
    * Of `unrestored`. 3: with the settings of the database. 4: with its comment and its limits.
    * 5: with its locale, and with tablespaces.
    * Of `privileges`. 3: with large objects and the owner of the schema `public`. 4: without
@@ -83,9 +83,13 @@ export function countOf(kinds: TaggedKinds): number {
   return [...kinds.values()].reduce((total, { length }) => total + length, 0);
 }
 
-export function exactObjectsMetadata(objects: readonly DatabaseObject[], key: Buffer): ExactObjectsMetadata {
+export function exactObjectsMetadata(
+  objects: readonly DatabaseObject[],
+  key: Buffer,
+  v: ExactObjectsMetadata["v"] = 2,
+): ExactObjectsMetadata {
   const { count, ...digests } = objectsMetadata(objects, key);
-  return { v: 2, total: count, ...digests };
+  return { v, total: count, ...digests };
 }
 
 export function objectsMetadata(objects: readonly DatabaseObject[], key: Buffer): ObjectsMetadata {

@@ -5,6 +5,7 @@ import { RunError } from "../../errors/run-error.ts";
 import { makeScratchDirectory } from "../../sandboxes/process/scratch-directory.ts";
 import { isRemote } from "../remote.ts";
 import { referredText } from "../connection-text.ts";
+import { OWN_DATABASES } from "./own-databases.ts";
 
 const URI_FORM = /^mongodb(?:\+srv)?:\/\/[^/?#\s]+(?:\/([^/?#\s]*))?(?:\?[^#\s]*)?$/;
 /** Characters that no database's name may contain ("Naming Restrictions" in MongoDB's manual). */
@@ -47,6 +48,11 @@ export function parseUri(text: string, from: string): Connection {
     throw invalid(from, "a % in it is not followed by two hex digits");
   }
   if (NO_NAME.test(database)) throw invalid(from, "its path is not the name of a database");
+  if (OWN_DATABASES.includes(database))
+    throw invalid(
+      from,
+      `its path names ${database}, the server's own database, which no restore test restores. To log in with it, write ?authSource=${database}`,
+    );
   return { uri: withTls(uri), database: database === "" ? null : database };
 }
 

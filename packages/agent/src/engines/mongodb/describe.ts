@@ -1,10 +1,13 @@
-import { BSON, type Document } from "mongodb";
-import type { MongoClient } from "mongodb";
+import { BSON, type Db, type Document, type MongoClient, MongoServerError } from "mongodb";
+import type { DatabaseObject } from "../content/tagged-objects.ts";
 import type { SchemaLine } from "../schema.ts";
 import { exactDocument, plainDocument } from "./exact-document.ts";
+import { exactObjects, type ServerCollection } from "./exact-objects.ts";
+import { isOwnDatabase } from "./own-databases.ts";
 
-/** The server's own databases. A test never restores them. */
-export const OWN_DATABASES: readonly string[] = ["admin", "config", "local"];
+const NAMESPACE_NOT_FOUND = 26;
+/** The collection of a database's functions, the only one with such a name that a dump has. */
+export const STORED_FUNCTIONS = "system.js";
 
 /** A collection with documents of its own, or a view. */
 export interface Namespace {
@@ -13,6 +16,14 @@ export interface Namespace {
   readonly isView: boolean;
   /** The server keeps several of its documents in one, and mongodump dumps and counts these. */
   readonly isTimeseries?: true;
+  /** What a capped collection takes. */
+  readonly capped?: Capped;
+}
+
+export interface Capped {
+  readonly bytes: bigint;
+  /** Null for any number. */
+  readonly documents: bigint | null;
 }
 
 /** As in metadata, checks and mongodump: `shop.orders`. */
@@ -22,13 +33,16 @@ export function nameOf({ database, collection }: Namespace): string {
 
 export interface Look {
   readonly namespaces: readonly Namespace[];
-  /**
-   * For the schema hash. Names that are numbers are sorted, and numbers beyond 2^53 rounded, as in
-   * objects of version 1.
-   */
+  /** For the schema hash. Names that are numbers are sorted, and numbers beyond 2^53 rounded. */
   readonly lines: readonly SchemaLine[];
-  /** Objects of version 2. */
-  readonly exact: readonly SchemaLine[];
+  readonly objects: readonly DatabaseObject[];
+  /** The same as earlier agents made it, which mongorestore may change in an honest copy. */
+  readonly earlier: {
+    /** For the schema hash, and objects of version 1. */
+    readonly lines: readonly SchemaLine[];
+    /** Objects of version 2. */
+    readonly exact: readonly SchemaLine[];
+  };
 }
 
 /** Databases that are not empty, sorted by name. */
@@ -36,7 +50,7 @@ export async function databasesOf(client: MongoClient): Promise<string[]> {
   const { databases } = await client.db("admin").admin().listDatabases({ nameOnly: true });
   return databases
     .map(({ name }) => name)
-    .filter((name) => !OWN_DATABASES.includes(name))
+    .filter((name) => !isOwnDatabase(name))
     .toSorted();
 }
 
@@ -48,10 +62,14 @@ export interface ListedCollection extends Namespace {
   readonly indexes: readonly Document[];
 }
 
-/** One as a server's reply has it, in BSON. */
-interface RawCollection extends Namespace {
-  readonly listed: Uint8Array;
-  readonly indexes: readonly Uint8Array[];
+interface RawCollection extends ServerCollection {
+  readonly namespace: Namespace;
+}
+
+interface Listed {
+  readonly collections: readonly RawCollection[];
+  /** Collections of the functions that databases store. */
+  readonly functions: readonly ServerCollection[];
 }
 
 /** All but the server's own, sorted by name. `exactDocument` has their options and indexes. */
@@ -59,40 +77,70 @@ export async function listCollections(
   client: MongoClient,
   databases: readonly string[],
 ): Promise<readonly ListedCollection[]> {
-  return (await rawCollections(client, databases)).map((each) => readWith(exactDocument, each));
+  const { collections } = await rawCollections(client, databases);
+  return collections.map((each) => readWith(exactDocument, each));
 }
 
-async function rawCollections(
-  client: MongoClient,
-  databases: readonly string[],
-): Promise<readonly RawCollection[]> {
+async function rawCollections(client: MongoClient, databases: readonly string[]): Promise<Listed> {
   const found: RawCollection[] = [];
+  const functions: ServerCollection[] = [];
   for (const database of databases) {
     const db = client.db(database);
     const replies = await db.listCollections({}, { nameOnly: false, raw: true }).toArray();
-    const listed = (replies as unknown as Uint8Array[]).map((bytes) => ({ bytes, ...nameAndType(bytes) }));
-    for (const { bytes, collection, type } of listed.toSorted((a, b) =>
+    const listed = (replies as unknown as Uint8Array[]).map((bytes) => ({ bytes, ...listedIn(bytes) }));
+    for (const { bytes, collection, type, capped } of listed.toSorted((a, b) =>
       a.collection < b.collection ? -1 : 1,
     )) {
+      if (collection === STORED_FUNCTIONS)
+        functions.push({ database, collection, isView: false, listed: bytes, indexes: [] });
       if (collection.startsWith("system.")) continue;
       const isView = type === "view";
-      const indexes = isView ? [] : await db.collection(collection).listIndexes({ raw: true }).toArray();
-      found.push({
+      const indexes = isView ? [] : await indexesOf(db, collection);
+      // Somebody dropped it meanwhile.
+      if (indexes === null) continue;
+      const namespace: Namespace = {
         database,
         collection,
         isView,
         ...(type === "timeseries" ? { isTimeseries: true } : {}),
-        listed: bytes,
-        indexes: indexes as unknown as Uint8Array[],
-      });
+        ...(capped === null ? {} : { capped }),
+      };
+      found.push({ database, collection, isView, namespace, listed: bytes, indexes });
     }
   }
-  return found;
+  return { collections: found, functions };
 }
 
-function nameAndType(bytes: Uint8Array): { readonly collection: string; readonly type: unknown } {
-  const { name, type } = plainDocument(bytes);
-  return { collection: String(name), type };
+/** Null if there is no such collection. */
+async function indexesOf(db: Db, collection: string): Promise<readonly Uint8Array[] | null> {
+  try {
+    const listed = await db.collection(collection).listIndexes({ raw: true }).toArray();
+    return listed as unknown as Uint8Array[];
+  } catch (error) {
+    if (error instanceof MongoServerError && error.code === NAMESPACE_NOT_FOUND) return null;
+    throw error;
+  }
+}
+
+function listedIn(bytes: Uint8Array): {
+  readonly collection: string;
+  readonly type: unknown;
+  readonly capped: Capped | null;
+} {
+  const { name, type, options } = plainDocument(bytes);
+  return { collection: String(name), type, capped: cappedOf((options as Document | undefined) ?? {}) };
+}
+
+function cappedOf({ capped, size, max }: Document): Capped | null {
+  if (capped !== true) return null;
+  const documents = wholeOf(max);
+  // 0 stands for any number.
+  return { bytes: wholeOf(size) ?? 0n, documents: documents === 0n ? null : documents };
+}
+
+function wholeOf(number: unknown): bigint | null {
+  if (typeof number === "bigint") return number;
+  return typeof number === "number" && Number.isInteger(number) ? BigInt(number) : null;
 }
 
 function readWith(
@@ -115,37 +163,45 @@ function readWith(
  * depend on documents, on the collections' ids, or on the version of an index's format.
  */
 export async function look(client: MongoClient, databases: readonly string[]): Promise<Look> {
-  const found = await rawCollections(client, databases);
-  const namespaces = found.map(({ database, collection, isView, isTimeseries }): Namespace => ({
-    database,
-    collection,
-    isView,
-    ...(isTimeseries === true ? { isTimeseries } : {}),
-  }));
-  const linesWith = (read: (bytes: Uint8Array) => Document): SchemaLine[] =>
-    found.flatMap((each) => linesOf(readWith(read, each)));
-  return { namespaces, lines: linesWith(plainDocument), exact: linesWith(exactDocument) };
+  const { collections: found, functions } = await rawCollections(client, databases);
+  const namespaces = found.map(({ namespace }) => namespace);
+  const linesWith = (read: (bytes: Uint8Array) => Document, indexLineOf = indexOf): SchemaLine[] =>
+    found.flatMap((each) => linesOf(readWith(read, each), indexLineOf));
+  return {
+    namespaces,
+    lines: linesWith(plainDocument),
+    objects: [...found, ...functions].flatMap(exactObjects),
+    earlier: {
+      lines: linesWith(plainDocument, earlierIndexOf),
+      exact: linesWith(exactDocument, earlierIndexOf),
+    },
+  };
 }
 
-function linesOf(each: ListedCollection): SchemaLine[] {
+function linesOf(each: ListedCollection, indexLineOf: typeof indexOf): SchemaLine[] {
   const relation = nameOf(each);
   const { type } = each;
   const definition = textOf({ ...(type === "timeseries" ? { type } : {}), ...withoutIds(each.options) });
   return [
     { kind: each.isView ? "view" : "collection", relation, name: "", definition },
-    ...each.indexes.map((index) => ({ kind: "index", relation, ...indexOf(index) })),
+    ...each.indexes.map((index) => ({ kind: "index", relation, ...indexLineOf(index) })),
   ];
 }
 
-/** Options without the id, which each server makes itself. */
+/** Options without those that a restore does not bring back, and need not: `exactObjects` too. */
 export function withoutIds(options: Document): Document {
-  return without(options, ["uuid"]);
+  const isDefault = options["autoIndexId"] === true;
+  return without(options, ["uuid", "recordIdsReplicated", ...(isDefault ? ["autoIndexId"] : [])]);
 }
 
-export function indexOf({ key, name, ...options }: Document): {
-  readonly name: string;
-  readonly definition: string;
-} {
+export function indexOf(index: Document): { readonly name: string; readonly definition: string } {
+  const projection: unknown = index["wildcardProjection"];
+  return earlierIndexOf(
+    projection === undefined ? index : { ...index, wildcardProjection: inAnyOrder(projection) },
+  );
+}
+
+function earlierIndexOf({ key, name, ...options }: Document): ReturnType<typeof indexOf> {
   const more = textOf(without(options, ["v", "ns", "background"]));
   const keys = BSON.EJSON.stringify(key as Document);
   return { name: String(name), definition: `${keys}${more === "" ? "" : ` ${more}`}` };
@@ -158,6 +214,17 @@ export function indexOf({ key, name, ...options }: Document): {
 function textOf(options: Document): string {
   const entries = Object.entries(options).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return entries.length === 0 ? "" : BSON.EJSON.stringify(Object.fromEntries(entries) as Document);
+}
+
+/** mongorestore may change the order of names there, which means nothing. */
+function inAnyOrder(value: unknown): unknown {
+  return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype
+    ? Object.fromEntries(
+        Object.entries(value)
+          .toSorted(([a], [b]) => (a < b ? -1 : 1))
+          .map(([name, each]) => [name, inAnyOrder(each)]),
+      )
+    : value;
 }
 
 function without(document: Document, names: readonly string[]): Document {

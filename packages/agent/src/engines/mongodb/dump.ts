@@ -1,4 +1,3 @@
-import { createInterface } from "node:readline";
 import { type Child, endedWith, startChild } from "../../processes/child.ts";
 import { releasing } from "../../processes/coalesce.ts";
 import { RunError, stopIfAborted } from "../../errors/run-error.ts";
@@ -9,10 +8,11 @@ import { schemaHash, schemaSummary } from "../schema.ts";
 import { withClient } from "./client.ts";
 import { type Connection, resolveConnection, writeConfigFile } from "./connection.ts";
 import { ArchiveDigests } from "./content/archive-digests.ts";
-import { signDocuments } from "./content/sign-documents.ts";
+import { overflowing } from "./content/content-apart.ts";
+import { type DumpedDocuments, signDocuments } from "./content/sign-documents.ts";
 import { databasesOf, type Look, look, nameOf } from "./describe.ts";
-import { countOf, dumpedIn, isWritten } from "./dumped-line.ts";
-import { HIDDEN_DATABASES, mayHideDatabases } from "./hidden-databases.ts";
+import { countOf, dumpedIn, isWritten, linesOf } from "./dumped-line.ts";
+import { leftOutKinds } from "./left-out.ts";
 import { originOf } from "./origin.ts";
 import { findTool, versionOfTool } from "./programs.ts";
 import type { MongodbSettings } from "../../config/engines/mongodb.ts";
@@ -21,8 +21,8 @@ interface SourceLook extends Look {
   readonly origin: Origin;
   readonly version: string;
   readonly databases: readonly string[];
-  /** Whether the server may have more than it lists for this user. */
-  readonly mayHideDatabases: boolean;
+  /** Kinds of which the server has some, or may have some, that no dump has. */
+  readonly leftOut: readonly string[];
 }
 
 /**
@@ -51,10 +51,16 @@ export async function dumpMongodb(
       metadata: async () => {
         const after = await lookAt(connection, source.slug, signal);
         const counted = await written;
-        const described = describeDump(before, after, counted, await versionOfTool(tool));
+        const collections = digests?.end() ?? null;
+        const described = describeDump(
+          before,
+          after,
+          { written: counted, collections },
+          await versionOfTool(tool),
+        );
         if (contentKey === undefined || digests === null) return described;
-        const leftOut = before.mayHideDatabases || after.mayHideDatabases ? [HIDDEN_DATABASES] : [];
-        const dumped = { collections: digests.end(), written: counted, exact: before.exact, leftOut };
+        const leftOut = [...new Set([...before.leftOut, ...after.leftOut])];
+        const dumped = { collections, written: counted, look: before, leftOut };
         return signDocuments(described, dumped, { names: collectionsOf(before), key: contentKey });
       },
       close: async () => {
@@ -81,7 +87,7 @@ function lookAt(connection: Connection, slug: string, signal: AbortSignal): Prom
           databases,
           version,
           origin: await originOf(client, connection),
-          mayHideDatabases: connection.database === null && (await mayHideDatabases(client, version)),
+          leftOut: await leftOutKinds(client, { version, database: connection.database }),
         };
       throw new RunError(
         "source_missing",
@@ -95,7 +101,7 @@ function lookAt(connection: Connection, slug: string, signal: AbortSignal): Prom
 
 async function documentsOf(child: Child): Promise<ReadonlyMap<string, bigint>> {
   const written = new Map<string, bigint>();
-  for await (const line of createInterface({ input: child.stderr, crlfDelay: Infinity })) {
+  for await (const line of linesOf(child.stderr)) {
     const dumped = dumpedIn(line);
     if (dumped !== null) written.set(dumped.name, dumped.documents);
   }
@@ -124,15 +130,23 @@ function collectionsOf({ namespaces }: Look): string[] {
   return namespaces.filter(({ isView }) => !isView).map(nameOf);
 }
 
+/** In any order: a server may list indexes in another one. */
+function textOf({ objects }: Look): string {
+  return objects
+    .map((each) => JSON.stringify(each))
+    .toSorted()
+    .join("\n");
+}
+
 /** @throws RunError `source_changed`, `dump_failed` */
 function describeDump(
   before: SourceLook,
   after: SourceLook,
-  written: ReadonlyMap<string, bigint>,
+  { written, collections: contents }: Pick<DumpedDocuments, "collections" | "written">,
   tool: string,
 ): SourceMetadata {
   const schema = schemaHash(before.lines);
-  if (schemaHash(before.exact) !== schemaHash(after.exact)) {
+  if (textOf(before) !== textOf(after)) {
     throw new RunError(
       "source_changed",
       "collections or indexes changed during the dump, so it may match neither version: back it up again",
@@ -146,18 +160,20 @@ function describeDump(
       `mongodump did not dump ${missing.slice(0, 3).join(", ").slice(0, 200)}: the user may lack the right to read it`,
     );
   }
+  const tooMany = new Set(overflowing(before, contents ?? []));
   return {
     engine: "mongodb",
     engine_version: before.version,
     dump_format: "mongodump-archive",
     schema_hash: schema,
     dump_version: tool,
-    databases: [...before.databases],
+    // Of one without collections, such as one whose collections were dropped, a dump has nothing.
+    databases: before.databases.filter((name) => before.namespaces.some(({ database }) => database === name)),
     // mongodump counts each one while it writes it.
     ...describeTables(
       before.lines,
       collections
-        .map((each) => countOf(each, written))
+        .map((each) => (tooMany.has(each) ? { name: nameOf(each) } : countOf(each, written)))
         .toSorted((a, b) => Number((b.rows ?? 0n) - (a.rows ?? 0n))),
       { budget_s: null },
     ),

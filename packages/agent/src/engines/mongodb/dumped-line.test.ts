@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { countOf, dumpedIn, isWritten } from "./dumped-line.ts";
+import { countOf, dumpedIn, isWritten, linesOf } from "./dumped-line.ts";
 
 const TIME = "2026-11-28T10:00:00.000+0000\tdone dumping ";
 
@@ -16,6 +16,25 @@ test.each([
     expect(dumpedIn(TIME + said)).toEqual({ name, documents });
   },
 );
+
+test("a name with line breaks is read whole, wherever the pieces of the output begin", async () => {
+  const output = `${TIME}shop.a\nb\r\u2028c (1 document)\n2026-11-28T10:00:00.000+0000\tprogress\n${TIME}shop.d (2 documents)\n`;
+  for (const size of [1, 7, output.length]) {
+    async function* pieces(): AsyncGenerator<string> {
+      for (let at = 0; at < output.length; at += size)
+        yield await Promise.resolve(output.slice(at, at + size));
+    }
+    const found: unknown[] = [];
+    for await (const line of linesOf(pieces())) {
+      const dumped = dumpedIn(line);
+      if (dumped !== null) found.push(dumped);
+    }
+    expect(found).toEqual([
+      { name: "shop.a\nb\r\u2028c", documents: 1n },
+      { name: "shop.d", documents: 2n },
+    ]);
+  }
+});
 
 test("other lines are none", () => {
   for (const line of [

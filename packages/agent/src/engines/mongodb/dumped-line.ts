@@ -5,7 +5,9 @@ import { type Namespace, nameOf } from "./describe.ts";
  * mongodump's line on stderr about each collection that it has dumped. The number is how many
  * documents it wrote.
  */
-const DONE = /\tdone dumping (.+) \(([0-9]+) documents?\)$/;
+const DONE = /\tdone dumping (.+) \(([0-9]+) documents?\)$/s;
+/** Each line begins with a time. Before 100.16, a collection's name may have line breaks. */
+const LINE_START = /\n(?=[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+[+-][0-9]{4}\t)/;
 /** As Go quotes a text: in backticks if it can, else with escapes. From mongodump 100.16 on. */
 const PLAIN = /^`([^`]*)`$/;
 const ESCAPED = /^"(.*)"$/;
@@ -26,6 +28,17 @@ export function dumpedIn(line: string): { readonly name: string; readonly docume
   return name === undefined || documents === undefined
     ? null
     : { name: unquoted(name), documents: BigInt(documents) };
+}
+
+/** The lines that mongodump writes; a line may have line breaks. */
+export async function* linesOf(output: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+  let begun = "";
+  for await (const piece of output) {
+    const lines = (begun + piece).split(LINE_START);
+    begun = lines.pop() ?? "";
+    yield* lines;
+  }
+  yield begun.replace(/\n$/, "");
 }
 
 function unquoted(name: string): string {

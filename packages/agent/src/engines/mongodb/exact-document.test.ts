@@ -1,6 +1,6 @@
-import { BSON, Double, Long } from "mongodb";
+import { BSON, BSONRegExp, Double, Long } from "mongodb";
 import { expect, test } from "vitest";
-import { exactDocument, exactJson } from "./exact-document.ts";
+import { exactDocument, exactJson, plainDocument } from "./exact-document.ts";
 
 const text = (pairs: Iterable<readonly [string, unknown]>): string =>
   BSON.EJSON.stringify(exactDocument(BSON.serialize(new Map(pairs) as never)));
@@ -41,6 +41,17 @@ test("an archive's extended JSON is read as a server's reply", () => {
     "ü":[{"10":"a"},{"9":"in \"2\": \\"}], "at":{"$date":{"$numberLong":"1"}},
     "half":{"$numberDouble":"0.5"}, "word":{"$regularExpression":{"pattern":"^a","options":"i"}}}`;
   expect(BSON.EJSON.stringify(exactJson(json))).toBe(BSON.EJSON.stringify(exactDocument(bytes)));
+});
+
+test("what the driver cannot decode is read all the same", () => {
+  const own = (pattern: string): Uint8Array =>
+    BSON.serialize({ pipeline: [{ $match: { a: new BSONRegExp(pattern, "x") } }] });
+  expect(() => BSON.deserialize(own("(?i)a++"))).toThrow(SyntaxError);
+  expect(BSON.EJSON.stringify(exactDocument(own("(?i)a++")))).toContain("(?i)a++");
+  const bytes = Buffer.from(BSON.serialize({ a: "XX" }));
+  bytes[bytes.indexOf("XX")] = 0xff;
+  expect(() => BSON.deserialize(bytes)).toThrow();
+  expect(plainDocument(bytes)).toEqual({ a: "\ufffdX" });
 });
 
 test("a text that is no JSON is rejected at once", () => {

@@ -17,9 +17,20 @@ export function exactDocument(bytes: Uint8Array): Document {
   return exactNumbers(inOrder(plainDocument(bytes), bytes)) as Document;
 }
 
-/** As the driver reads documents. */
+/**
+ * As the driver reads documents. It cannot read regular expressions that JavaScript does not have,
+ * nor texts that are not UTF-8; MongoDB stores both.
+ */
 export function plainDocument(bytes: Uint8Array): Document {
-  return BSON.deserialize(bytes, { useBigInt64: true });
+  try {
+    return BSON.deserialize(bytes, { useBigInt64: true });
+  } catch {
+    return BSON.deserialize(bytes, {
+      useBigInt64: true,
+      bsonRegExp: true,
+      validation: { utf8: false },
+    });
+  }
 }
 
 /** @throws SyntaxError and others, if it is no extended JSON. */

@@ -40,6 +40,10 @@ export function refusalOf(exit: Exit, output: string, hasDied: boolean): RunErro
       `the scratch server lacks a feature that the dump needs (${name}): use the source's version`,
     );
   }
+  if (/E11000|DuplicateKey/.test(output))
+    return new RestoreRefused(
+      "the dump cannot be loaded (it has two documents with the same _id or the same value of a unique index, as when somebody writes to the source while it is dumped: back it up again)",
+    );
   const [archive] = /archive|corrupt|unexpected EOF/i.exec(output) ?? [];
   const why = name ?? (archive === undefined ? endedWith(exit) : "the archive is damaged or cut short");
   return new RestoreRefused(`the dump cannot be loaded (${why})`);

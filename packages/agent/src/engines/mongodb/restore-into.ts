@@ -80,6 +80,8 @@ async function load(
       "--archive",
       "--objcheck",
       "--stopOnError",
+      // A source may have documents from before its validator, or only warns of them.
+      "--bypassDocumentValidation",
       // Users, roles and settings of the whole server. The dump contains them, but this server
       // needs none of them.
       "--nsExclude=admin.*",

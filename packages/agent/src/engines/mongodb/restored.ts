@@ -4,7 +4,7 @@ import type { QueryOutcome } from "../../checks/index.ts";
 import type { Child } from "../../processes/child.ts";
 import { checkTables } from "../check-tables.ts";
 import { compareDeclared } from "../content/compare-declared.ts";
-import { compareObjects, expectedObjects } from "../content/compare-objects.ts";
+import { expectedObjects } from "../content/compare-objects.ts";
 import type {
   ContentComparison,
   ForeignMetadata,
@@ -25,10 +25,12 @@ import { expectedContent } from "../content/expected-content.ts";
 import type { CollectionContent } from "./content/archive-digests.ts";
 import { objectsOfCollection } from "./content/declared-collections.ts";
 import { compareDocuments } from "./content/compare-documents.ts";
-import { documentsTag, nameOf as documentsName, objectsOf } from "./content/sign-documents.ts";
+import { compareLook } from "./content/compare-look.ts";
+import { APART } from "./content/content-apart.ts";
+import { documentsTag, nameOf as documentsName } from "./content/sign-documents.ts";
 import { listCollections, look, nameOf, type Namespace } from "./describe.ts";
 import type { DatabaseObject } from "../content/tagged-objects.ts";
-import { hiddenText } from "./hidden-databases.ts";
+import { OBJECTS_VERSIONS } from "./exact-objects.ts";
 import { productOf, releaseOf } from "./product.ts";
 import { profileCollections } from "./profile/profile-collections.ts";
 import { findTool } from "./programs.ts";
@@ -75,7 +77,12 @@ export class RestoredMongodb implements Restored {
   fingerprint(metadata: ForeignMetadata, signal: AbortSignal): Promise<string | null> {
     const { engine_version: version } = metadata;
     if (!this.#isLike(version)) return Promise.resolve(null);
-    return this.#inClient(signal, async (client) => schemaHash((await look(client, this.#databases)).lines));
+    return this.#inClient(signal, async (client) => {
+      const { lines, earlier } = await look(client, this.#databases);
+      // An earlier agent kept the order of names in an index's projection.
+      const before = schemaHash(earlier.lines);
+      return before === metadata["schema_hash"] ? before : schemaHash(lines);
+    });
   }
 
   query(text: string, { timeout_s, signal }: QueryLimits): Promise<QueryOutcome> {
@@ -132,7 +139,7 @@ export class RestoredMongodb implements Restored {
         ...context,
         tables: [...collections.keys()],
         readOne: async (name) =>
-          (await aggregate(client, found(name), [{ $limit: 1 }], 0, () => "{}")).kind === "rows",
+          (await aggregate(client, found(name), [{ $limit: 1 }], 0, null)).kind === "rows",
         count: async (name, seconds = 0) => {
           const counted = await aggregate(client, found(name), COUNT, seconds);
           // An empty collection gives no row.
@@ -149,37 +156,21 @@ export class RestoredMongodb implements Restored {
     if (this.#dump !== null) return this.#compareDump(this.#dump, comparison);
     const started = performance.now();
     const { metadata, key, signal } = comparison;
-    const { lines, exact, namespaces } = await this.#inClient(signal, (client) =>
-      look(client, this.#databases),
-    );
+    const found = await this.#inClient(signal, (client) => look(client, this.#databases));
     const duration_ms = performance.now() - started;
     const version = metadata["engine_version"];
-    const expected = this.#isLike(version) ? expectedObjects(metadata) : null;
+    const expected = this.#isLike(version) ? expectedObjects(metadata, "objects", OBJECTS_VERSIONS) : null;
     // FerretDB builds documents again from what it stores.
     const keepsBytes = productOf(version) === "MongoDB" || this.#isLike(version);
     const mongodump = keepsBytes ? await findTool("mongodump").catch(() => null) : null;
-    const names = namespaces.filter(({ isView }) => !isView).map(nameOf);
-    const content = expectedContent(metadata);
+    const content = expectedContent(metadata, APART);
     const documents =
       mongodump === null || content === null
         ? null
-        : await compareDocuments(this.#server, mongodump, names, content, comparison);
-    // An earlier agent signed objects of version 1.
-    const restored = objectsOf(expected?.version === 1 ? lines : exact);
-    return [
-      ...(documents === null ? [] : [documents]),
-      ...(expected === null
-        ? []
-        : [
-            compareObjects(restored, { ...expected, leftOut: [] }, key, {
-              of: null,
-              duration_ms,
-              words: OBJECTS_WORDS,
-              // Only what the source may have besides is left out.
-              notLookedAt: expected.leftOut.map(([kind]) => hiddenText(kind) ?? `all of the kind ${kind}`),
-            }),
-          ]),
-    ];
+        : await compareDocuments(this.#server, mongodump, found, content, comparison);
+    const objects =
+      expected === null ? null : compareLook(found, expected, { key, duration_ms, words: OBJECTS_WORDS });
+    return [documents, objects].filter((each) => each !== null);
   }
 
   async #compareDump(
@@ -234,7 +225,7 @@ export class RestoredMongodb implements Restored {
     const compared = await compareDocuments(
       this.#server,
       mongodump,
-      names,
+      { namespaces },
       expected,
       comparison,
       isRebuilt ? "rebuilt" : null,

@@ -30,10 +30,13 @@ const NOTHING: Document = { $match: { _id: { $in: [] } } };
 export async function ruinInTurn(client: MongoClient, query: Query, ruining: Ruining): Promise<Ruined[]> {
   const { database, collection, pipeline } = query;
   const name = `${database}.${collection}`;
-  const ask = (stages: readonly Document[], format?: (document: Document) => string): Promise<QueryOutcome> =>
+  const ask = (
+    stages: readonly Document[],
+    format?: ((document: Document) => string) | null,
+  ): Promise<QueryOutcome> =>
     within(ruining, (timeout_s) => aggregate(client, { database, collection }, stages, timeout_s, format));
   const first = (...stages: readonly Document[]): Promise<QueryOutcome> =>
-    ask([...stages, { $limit: 1 }], () => "{}");
+    ask([...stages, { $limit: 1 }], null);
   const ruined: Ruined[] = [];
   // Not every server changes a field of documents in a list.
   const tryIt = async (how: string, stage: Document, asBefore: Document): Promise<void> => {

@@ -84,6 +84,8 @@ function argumentsOf({ product }: ServerProgram, { home }: Place, socket: string
         "--nounixsocket",
         "--filePermissions=0700",
         "--setParameter=diagnosticDataCollectionEnabled=false",
+        // Documents of a TTL index or a time series may have expired since the backup.
+        "--setParameter=ttlMonitorEnabled=false",
         // Code in the restored data or in a check's pipeline does not run: $where, $function,
         // mapReduce.
         "--noscripting",

@@ -33,7 +33,7 @@ describe("the recovery commands", () => {
     ["pg_dump-custom", "pg_restore --exit-on-error"],
     ["pg_dump-set", "tar --extract --file=backup.dump --directory=set"],
     ["mysqldump-sql", "mariadb --binary-mode"],
-    ["mongodump-archive", "mongorestore --archive=backup.dump"],
+    ["mongodump-archive", "mongorestore --archive=backup.dump --bypassDocumentValidation"],
     ["sqlite3-file", "pragma integrity_check"],
     ["tar", "tar --extract"],
     ["reference:pg_dump-custom", "cat backup.dump"],

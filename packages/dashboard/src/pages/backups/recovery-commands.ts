@@ -53,7 +53,10 @@ function restoreStep({ source_metadata: metadata }: Backup): RecoveryStep {
     case "mysqldump-sql":
       return { title: restore.mariadb, commands: "mariadb --binary-mode < backup.dump" };
     case "mongodump-archive":
-      return { title: restore.mongodb, commands: "mongorestore --archive=backup.dump" };
+      return {
+        title: restore.mongodb,
+        commands: "mongorestore --archive=backup.dump --bypassDocumentValidation",
+      };
     case "sqlite3-file":
       return {
         title: restore.sqlite,

@@ -45,11 +45,21 @@ const sumOf = (documents: readonly Document[]): string => {
   return [...sums].map((sum) => sum.toString(16).padStart(8, "0")).join("");
 };
 
+const inOrderOf = (documents: readonly Document[]): string => {
+  const own = createHmac("sha256", key).update("documents").digest();
+  const all = createHash("sha256");
+  for (const document of documents)
+    all.update(createHash("sha256").update(own).update(bson(document)).digest());
+  return all.digest("hex");
+};
+
 const of = (collection: string, documents: readonly Document[]): CollectionContent => ({
   database: "shop",
   collection,
   documents: BigInt(documents.length),
+  bytes: BigInt(documents.reduce((bytes, document) => bytes + bson(document).length, 0)),
   sum: sumOf(documents),
+  inOrder: inOrderOf(documents),
 });
 
 test("each collection's documents are added up, wherever the archive's pieces begin", () => {
@@ -61,7 +71,7 @@ test("each collection's documents are added up, wherever the archive's pieces be
     ]);
 });
 
-test("the order of documents does not matter; a changed, missing or doubled one does", () => {
+test("a sum does not depend on the order of documents; a changed, missing or doubled one counts", () => {
   const sum = (documents: readonly Document[], own = key): string | undefined =>
     read(Buffer.concat([prelude, block("orders", documents), last("orders")]), 100, own)?.[0]?.sum;
   const all = sum(ORDERS);

@@ -7,8 +7,12 @@ export interface CollectionContent {
   readonly database: string;
   readonly collection: string;
   readonly documents: bigint;
+  /** How long the documents are together. */
+  readonly bytes: bigint;
   /** In hex: eight numbers of 32 bits, each the sum of those in the documents' digests. */
   readonly sum: string;
+  /** In hex: SHA-256 over the documents' digests, one after another. */
+  readonly inOrder: string;
 }
 
 /** mongodump's archives begin with this number of 32 bits. */
@@ -102,6 +106,7 @@ export class ArchiveDigests {
       this.#part = "broken";
     else {
       this.#left = number - bytes.length;
+      if (this.#part === "block") this.#current?.bytesToCome(number);
       if (this.#isKept) this.#header = [Buffer.from(bytes)];
       if (this.#part === "block") this.#document = createHash("sha256").update(this.#key).update(bytes);
     }
@@ -148,7 +153,9 @@ class Collection {
   readonly #database: string;
   readonly #collection: string;
   readonly #sum = new DigestSum();
+  readonly #inOrder = createHash("sha256");
   #documents = 0;
+  #bytes = 0n;
   isComplete = false;
 
   constructor(database: string, collection: string) {
@@ -158,11 +165,16 @@ class Collection {
 
   /**
    * The sum does not depend on the order of the documents, because a server may return them in
-   * another one.
+   * another one, unless the collection is capped.
    */
   add(digest: Buffer): void {
     this.#sum.add(digest);
+    this.#inOrder.update(digest);
     this.#documents += 1;
+  }
+
+  bytesToCome(number: number): void {
+    this.#bytes += BigInt(number);
   }
 
   content(): CollectionContent {
@@ -170,7 +182,9 @@ class Collection {
       database: this.#database,
       collection: this.#collection,
       documents: BigInt(this.#documents),
+      bytes: this.#bytes,
       sum: this.#sum.hex(),
+      inOrder: this.#inOrder.copy().digest("hex"),
     };
   }
 }

@@ -7,19 +7,20 @@ import type { ExpectedContent } from "../../content/expected-content.ts";
 import type { ContentComparison } from "../../engine.ts";
 import type { ScratchMongodb } from "../scratch-mongodb.ts";
 import { ArchiveDigests, type CollectionContent } from "./archive-digests.ts";
+import { type Look, nameOf as nameOfNamespace } from "../describe.ts";
+import { tagsApart } from "./content-apart.ts";
 import { documentsTag, nameOf } from "./sign-documents.ts";
 
 /**
  * Dumps the restored copy again, as long as there is time, and compares what its collections hold.
- * Null if none could be compared.
+ * Null if nothing could be compared.
  * @throws RunError
  */
 export async function compareDocuments(
   server: ScratchMongodb,
   /** mongodump's path. */
   command: string,
-  /** The URI of the copy. */
-  names: readonly string[],
+  { namespaces }: Pick<Look, "namespaces">,
   expected: ExpectedContent,
   { key, budget_ms, signal }: Omit<ContentComparison, "metadata">,
   /** Why other documents than the archive's prove nothing. */
@@ -31,8 +32,12 @@ export async function compareDocuments(
   stopIfAborted(signal);
   if (server.hasDied())
     throw new RunError("sandbox_failed", "the scratch server broke while collections were compared");
+  const names = namespaces.filter(({ isView }) => !isView).map(nameOfNamespace);
   return compareTags(expected, {
-    tags: new Map(found.map((each) => [nameOf(each), documentsTag(key, each)])),
+    tags: new Map([
+      ...found.complete.map((each) => [nameOf(each), documentsTag(key, each)] as const),
+      ...(found.isWhole ? tagsApart({ namespaces }, found.complete, key) : []),
+    ]),
     unnamed: names.filter((name) => !expected.named.has(name)),
     whyNot: () => (time.aborted ? "no_time" : "not_read"),
     keepsOrder: true,
@@ -44,14 +49,19 @@ export async function compareDocuments(
   });
 }
 
-/** Collections that are complete. */
+interface DumpedAgain {
+  readonly complete: readonly CollectionContent[];
+  /** Whether these are all. */
+  readonly isWhole: boolean;
+}
+
 async function dumpedAgain(
   server: ScratchMongodb,
   command: string,
   key: Buffer,
   { signal, time }: { readonly signal: AbortSignal; readonly time: AbortSignal },
-): Promise<readonly CollectionContent[]> {
-  if (time.aborted) return [];
+): Promise<DumpedAgain> {
+  if (time.aborted) return { complete: [], isWhole: false };
   const args = [`--uri=${server.uriInside}`, "--archive"];
   // If mongodump ended in order, it would mark a collection as complete although it wrote only a
   // part of it.
@@ -68,5 +78,8 @@ async function dumpedAgain(
     await child.stop();
   }
   const { code } = await child.exited;
-  return code === 0 || time.aborted ? (digests.complete() ?? []) : [];
+  return {
+    complete: code === 0 || time.aborted ? (digests.complete() ?? []) : [],
+    isWhole: code === 0 && digests.end() !== null,
+  };
 }

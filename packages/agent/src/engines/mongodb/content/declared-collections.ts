@@ -2,7 +2,8 @@ import { BSON, type Document } from "mongodb";
 import { NOT_READ } from "../../content/compare-declared.ts";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import { exactJson } from "../exact-document.ts";
-import { indexOf, type ListedCollection, nameOf, OWN_DATABASES, withoutIds } from "../describe.ts";
+import { indexOf, type ListedCollection, nameOf, withoutIds } from "../describe.ts";
+import { isOwnDatabase } from "../own-databases.ts";
 
 /** Keeping a result takes about that much memory. */
 const MAX_BYTES = 64 << 20;
@@ -58,7 +59,7 @@ function listedIn(bytes: Buffer): ListedCollection | "unknown" | null {
     if (metadata === undefined) return null;
     if (typeof database !== "string" || typeof collection !== "string" || typeof metadata !== "string")
       return "unknown";
-    if (OWN_DATABASES.includes(database) || collection.startsWith("system.")) return null;
+    if (isOwnDatabase(database) || collection.startsWith("system.")) return null;
     const { options = {}, indexes = [] } = metadata === "" ? {} : exactJson(metadata);
     const isView = type === "view";
     return isDocument(options) && Array.isArray(indexes) && indexes.every(isIndex)

@@ -5,7 +5,10 @@ import { signContent } from "../../content/signed-content.ts";
 import { type DatabaseObject, exactObjectsMetadata } from "../../content/tagged-objects.ts";
 import type { SourceMetadata } from "../../engine.ts";
 import type { SchemaLine } from "../../schema.ts";
+import { OBJECTS_VERSION } from "../exact-objects.ts";
+import { type Look, nameOf as nameOfNamespace } from "../describe.ts";
 import type { CollectionContent } from "./archive-digests.ts";
+import { APART, isStoredFunctions, overflowing, tagsApart } from "./content-apart.ts";
 
 /** What a dump contains. */
 export interface DumpedDocuments {
@@ -13,9 +16,9 @@ export interface DumpedDocuments {
   readonly collections: readonly CollectionContent[] | null;
   /** As mongodump itself counted them, by name. */
   readonly written: ReadonlyMap<string, bigint>;
-  /** See `Look`. */
-  readonly exact: readonly SchemaLine[];
-  /** Kinds of which the source may have some that nobody saw. */
+  /** What the server listed. */
+  readonly look: Look;
+  /** Kinds of which the source has some, or may have some, that no dump has. */
   readonly leftOut: readonly string[];
 }
 
@@ -24,29 +27,50 @@ export interface DumpedDocuments {
  */
 export function signDocuments(
   metadata: SourceMetadata,
-  { collections, written, exact, leftOut }: DumpedDocuments,
+  { collections, written, look, leftOut }: DumpedDocuments,
   { names, key }: { readonly names: readonly string[]; readonly key: Buffer },
 ): SourceMetadata {
   const found = new Map(collections?.map((each) => [nameOf(each), each]));
   const tags = new Map<string, string>();
   const notKnown: NotCompared[] = [];
+  const tooMany = new Set(overflowing(look, collections ?? []).map(nameOfNamespace));
   for (const name of names) {
     const content = found.get(name);
-    if (content !== undefined && content.documents === written.get(name))
+    if (content !== undefined && content.documents === written.get(name) && !tooMany.has(name))
       tags.set(name, documentsTag(key, content));
-    else notKnown.push({ name, why: collections === null ? "dump_not_read" : "not_in_dump" });
+    else
+      notKnown.push({
+        name,
+        why: collections === null ? "dump_not_read" : tooMany.has(name) ? "capped_overflow" : "not_in_dump",
+      });
   }
   const known = withKnownRest(metadata, tags, notKnown);
-  const others = [...found.keys()].filter((name) => !names.includes(name) && !VIEWS.test(name));
+  const apart = tagsApart(look, collections ?? [], key);
+  if (tooMany.size > 0) apart.delete(APART.capped_order);
+  const orderUnknown =
+    !apart.has(APART.capped_order) && look.namespaces.some(({ capped }) => capped !== undefined);
+  const others = [...found.values()].filter(
+    (each) => !names.includes(nameOf(each)) && !VIEWS.test(nameOf(each)) && !isStoredFunctions(each),
+  );
   return signContent(metadata, {
-    tags: known.tags,
+    tags: new Map([...known.tags, ...apart]),
+    apart: APART,
     notCompared: [
+      ...[...apart.keys()].map((name): NotCompared => ({ name, why: "apart" })),
       ...known.notCompared,
-      ...others.map((name): NotCompared => ({ name, why: "system_collection" })),
+      ...(orderUnknown
+        ? [
+            {
+              name: APART.capped_order,
+              why: collections === null ? "dump_not_read" : "capped_overflow",
+            } as const,
+          ]
+        : []),
+      ...others.map((each): NotCompared => ({ name: nameOf(each), why: "system_collection" })),
     ],
     settings: null,
     objects: {
-      ...exactObjectsMetadata(objectsOf(exact), key),
+      ...exactObjectsMetadata(look.objects, key, OBJECTS_VERSION),
       ...(leftOut.length === 0 ? {} : { left_out: leftOut.map((kind) => [kind, null] as const) }),
     },
   });
@@ -67,7 +91,7 @@ export function nameOf({ database, collection }: CollectionContent): string {
   return `${database}.${collection}`;
 }
 
-/** Collections with their options, views, and indexes. */
+/** Objects of versions 1 and 2: collections with their options, views, and indexes. */
 export function objectsOf(lines: readonly SchemaLine[]): DatabaseObject[] {
   return lines.map(({ kind, relation, name, definition }) => ({
     kind,
