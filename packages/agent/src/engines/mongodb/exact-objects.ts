@@ -11,7 +11,9 @@ export const OBJECTS_VERSION = 5;
 /** Of those that it compares. 3 and 4 are PostgreSQL's. */
 export const OBJECTS_VERSIONS = [1, 2, OBJECTS_VERSION] as const;
 
-/** Each server makes its own id, and mongorestore leaves the other one out: it is of replication. */
+/**
+ * Each server makes its own id. The other is about replication, and mongorestore leaves it out.
+ */
 const NOT_OF_A_COLLECTION = new Set(["uuid", "recordIdsReplicated"]);
 /**
  * A restore makes each index in the server's newest format. Its name and its fields, whose order
