@@ -21,9 +21,9 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { requireProven } from "./check-answer.ts";
-import { cpuSeconds } from "./cpu-time.ts";
 import type { Submitter } from "./envelopes.ts";
-import type { LoadOrder, LoadResult } from "./load.ts";
+import type { LoadOrder } from "./load.ts";
+import { LoadProcess, told } from "./load-process.ts";
 import { markdownTable, median, type Measured } from "./table.ts";
 
 const { values } = parseArgs({
@@ -51,7 +51,7 @@ type Contender = (typeof ALL)[number];
 const CONTENDERS = ALL.filter((name) => values.owner || name !== "receipts as the owner");
 
 const tlsDirectory = await mkdtemp(join(tmpdir(), "attestore-bench-"));
-const load = start("load.ts", []);
+const load = new LoadProcess();
 const echo = start("echo-server.ts", [tlsDirectory]);
 const { port: echoPort } = (await told(echo)) as Listening;
 let met = true;
@@ -98,8 +98,8 @@ for (const organisations of values.organisations.split(",")) {
   owner?.send("stop");
   if (owner !== null) await once(owner, "exit");
 }
-for (const child of [load, echo]) child.disconnect();
-load.kill();
+echo.disconnect();
+load.end();
 await rm(tlsDirectory, { recursive: true });
 process.exitCode = met ? 0 : 1;
 
@@ -109,18 +109,6 @@ function answerOfLine(line: string): string {
 
 function start(file: string, args: string[]): ChildProcess {
   return fork(join(import.meta.dirname, file), args, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
-}
-
-function told(child: ChildProcess): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const message = (what: unknown): void => {
-      child.off("exit", ended);
-      resolve(what);
-    };
-    const ended = (): void => reject(new Error("a process of the benchmark ended"));
-    child.once("message", message);
-    child.once("exit", ended);
-  });
 }
 
 async function measure(
@@ -140,21 +128,7 @@ async function measure(
     caFile: join(tlsDirectory, "ca.pem"),
     prepare: target.repeat ? 20_000 : Math.ceil((seconds + warmUpSeconds) * (several === 1 ? 6000 : 15_000)),
   };
-  load.send(order);
-  await told(load); // the clock starts
-  const before = cpuSeconds(server.pid ?? 0);
-  const result = (await told(load)) as LoadResult;
-  const after = cpuSeconds(server.pid ?? 0);
-  const us = (seconds: number): number => (seconds * 1e6) / result.receipts;
-  return {
-    rate: result.receipts / result.seconds,
-    p50_ms: result.p50_ms,
-    p99_ms: result.p99_ms,
-    client_us: us(result.cpu_s),
-    server_us: us(after.own - before.own),
-    postgres_us: us(after.postgres - before.postgres),
-    sample: result.sample,
-  };
+  return load.measure(server.pid, order);
 }
 
 function report(organisations: string, runs: Record<Contender, Measured[]>): void {

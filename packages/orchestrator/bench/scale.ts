@@ -2,28 +2,28 @@
  * How long the calls that read take when an organisation has a million receipts and there are a
  * thousand organisations; and against that, when there is one of ten thousand receipts.
  *
- *   npx -c 'node --no-warnings packages/orchestrator/bench/scale.ts [--small 10000] [--large 1000000] [--organisations 1000] [--calls 200] [--archive 90]'
+ *   npx -c 'node --no-warnings packages/orchestrator/bench/scale.ts [--small 10000] [--large 1000000] [--organisations 1000] [--calls 200] [--rounds 3] [--archive 90] [--wait]'
  *
- * The service as it ships, its PostgreSQL and the client share the machine; one call at a time over
- * HTTPS on a connection that is open. A share of the proofs is verified. With --archive, envelopes
- * older than so many days are archived on the disk before the large one is measured, and the sizes
- * of the table of receipts before and after are told. Prints a table in Markdown; exit code 1 where
- * an aim is missed. Takes some ten minutes and 6 GB of disk.
+ * Two services as they ship, each with its PostgreSQL, and the client share the machine. Reading
+ * is one call at a time over HTTPS on a connection that is open, and a share of the proofs is
+ * verified. Then both take receipts in turn. With --archive, envelopes older than so many days are
+ * archived on the disk before the large one is measured, and the sizes of the table of receipts
+ * before and after are told. With --wait nothing is measured until a line comes on standard input:
+ * others may use the machine while rows are written, but not while it is measured. Prints tables in
+ * Markdown; exit code 1 where an aim is missed. Takes some ten minutes and 6 GB of disk.
  */
-import { setTimeout as delay } from "node:timers/promises";
+import { once } from "node:events";
 import { parseArgs } from "node:util";
 import { newId } from "@attestore/contract";
-import type { NoteVerifier } from "@attestore/proof";
 import type { Pool } from "pg";
-import { exchange } from "../../../tests/e2e/harness/https.ts";
-import { startServer } from "../../../tests/e2e/harness/server.ts";
+import { type Server, startServer } from "../../../tests/e2e/harness/server.ts";
 import { connectDatabase } from "../src/platform/database/database.ts";
 import { silentLogger } from "../src/platform/logging/logger.ts";
 import { openDatabase } from "../src/platform/postgres/open-database.ts";
-import { callsOf, type MeasuredCall } from "./scale-calls.ts";
 import { addOrganisations, addSession, makeHistory, type History } from "./scale-history.ts";
-import { requireBundle, requireConsistent, requireIncluded } from "./scale-proofs.ts";
-import { median } from "./table.ts";
+import { measureReading, type Took } from "./scale-reading.ts";
+import { measureTaking } from "./scale-taking.ts";
+import { markdownTable } from "./table.ts";
 
 const { values } = parseArgs({
   options: {
@@ -31,58 +31,66 @@ const { values } = parseArgs({
     large: { type: "string", default: "1000000" },
     organisations: { type: "string", default: "1000" },
     calls: { type: "string", default: "200" },
+    rounds: { type: "string", default: "3" },
     archive: { type: "string" },
+    wait: { type: "boolean", default: false },
   },
 });
 const AIM_P99_MS = 50;
 const AIM_RATIO = 1.5;
-const WARM_UP = 30;
-/** Of the calls that prove something, every n-th answer is verified. */
-const VERIFIED_EVERY = 10;
 
-interface Took {
+interface Service {
   name: string;
-  p50_ms: number;
-  p99_ms: number;
-  /** Answered entries, of a list. */
-  items: number | null;
+  server: Server;
+  history: History;
+  /** The token of an operator's session. */
+  operator: string;
 }
 
-const server = await startServer({ ATTESTORE_RATE_DEFAULT: "1000000/60" });
+const servers: Server[] = [];
 try {
+  const small = await prepare(values.small, 1);
+  const large = await prepare(values.large, Number(values.organisations), values.archive);
+  if (values.wait) {
+    process.stderr.write("waiting for a line\n");
+    await once(process.stdin, "data");
+    process.stdin.destroy();
+  }
+  const read = ({ server, history, operator, name }: Service): Promise<Took[]> =>
+    told(`reading, ${name}`, () =>
+      measureReading({ server, history, operator, times: Number(values.calls) }),
+    );
+  report(await read(small), await read(large));
+  const taken = await measureTaking([small, large], Number(values.rounds));
+  process.stdout.write(`\n${markdownTable(taken)}\n`);
+} finally {
+  for (const server of servers) await server.remove();
+}
+
+/** A service whose first organisation has so many receipts. */
+async function prepare(receipts: string, organisations: number, archiveDays?: string): Promise<Service> {
+  const server = await startServer({ ATTESTORE_RATE_DEFAULT: "1000000/60" });
+  servers.push(server);
   const opened = await openDatabase({ dataDirectory: server.data, role: "command", log: silentLogger });
-  const database = connectDatabase({
-    connection: opened.connection,
-    log: silentLogger,
-    connections: 3,
-  });
+  const database = connectDatabase({ connection: opened.connection, log: silentLogger, connections: 3 });
   const { pool } = database;
   const operatorId = newId("user");
   await pool.query("insert into users (id, email, role) values ($1, 'operator@example.org', 'operator')", [
     operatorId,
   ]);
   const operator = await addSession(pool, operatorId);
-  const { id: smallId } = await server.cliJson<{ id: string }>("org", "add", "Ten Thousand");
-  const small = await told(`${values.small} receipts`, () =>
-    makeHistory(pool, smallId, Number(values.small)),
-  );
-  const before = await told("measured", () => measureAll(small, operator));
-  const { id: largeId } = await server.cliJson<{ id: string }>("org", "add", "A Million");
-  await addOrganisations(pool, Number(values.organisations) - 2, largeId);
-  const large = await told(`${values.large} receipts`, () =>
-    makeHistory(pool, largeId, Number(values.large)),
-  );
+  const { id } = await server.cliJson<{ id: string }>("org", "add", "Measured");
+  await addOrganisations(pool, organisations - 1, id);
+  const name = `${receipts} receipts`;
+  const history = await told(name, () => makeHistory(pool, id, Number(receipts)));
   const { rows } = await pool.query<{ size: string }>(
     "select pg_size_pretty(pg_database_size(current_database())) as size",
   );
   process.stderr.write(`the database: ${rows[0]?.size ?? ""}\n`);
-  if (values.archive !== undefined) await archive(pool, values.archive);
-  const after = await told("measured", () => measureAll(large, operator));
+  if (archiveDays !== undefined) await archive(server, pool, archiveDays);
   await database.close();
   await opened.close();
-  report(before, after);
-} finally {
-  await server.remove();
+  return { name, server, history, operator };
 }
 
 async function told<T>(what: string, run: () => Promise<T>): Promise<T> {
@@ -92,7 +100,7 @@ async function told<T>(what: string, run: () => Promise<T>): Promise<T> {
   return result;
 }
 
-async function archive(pool: Pool, days: string): Promise<void> {
+async function archive(server: Server, pool: Pool, days: string): Promise<void> {
   const size = async (): Promise<string> => {
     // What the table takes once PostgreSQL has used the room again.
     await pool.query("vacuum full receipts");
@@ -114,70 +122,6 @@ async function archive(pool: Pool, days: string): Promise<void> {
   process.stderr.write(
     `archived ${done.receipts} receipts, ${done.bytes} bytes in ${done.files} files; the table of receipts: ${before}, then ${await size()}\n`,
   );
-}
-
-async function measureAll(history: History, operator: string): Promise<Took[]> {
-  const calls = callsOf(history, operator);
-  const first = await ask(`/api/receipts/${history.samples[0]?.receiptId ?? ""}/bundle`, history.token);
-  const log = await requireBundle(first.body);
-  const took: Took[] = [];
-  for (const call of calls) {
-    const one = await measure(call, history, log);
-    process.stderr.write(`${one.name}: p50 ${one.p50_ms.toFixed(1)} ms, p99 ${one.p99_ms.toFixed(1)} ms\n`);
-    took.push(one);
-  }
-  return took;
-}
-
-async function measure(call: MeasuredCall, history: History, log: NoteVerifier): Promise<Took> {
-  const times: number[] = [];
-  let items: number | null = null;
-  for (let n = 0; n < WARM_UP + Number(values.calls); n++) {
-    const path = call.path(n);
-    const { body, took_ms } = await ask(path, call.token);
-    if (n >= WARM_UP) times.push(took_ms);
-    if (n % VERIFIED_EVERY === 0) await verify(call, body, history, log);
-    items = body.startsWith('{"items":') ? (JSON.parse(body) as { items: unknown[] }).items.length : null;
-  }
-  times.sort((a, b) => a - b);
-  return {
-    name: call.name,
-    p50_ms: median(times),
-    p99_ms: times[Math.ceil(times.length * 0.99) - 1] ?? Number.NaN,
-    items,
-  };
-}
-
-/** An organisation may make so many calls a minute: then this waits, and asks once more. */
-async function ask(path: string, token: string): Promise<{ body: string; took_ms: number }> {
-  const started = performance.now();
-  const answer = await exchange(server, { method: "GET", path, token });
-  const took_ms = performance.now() - started;
-  if (answer.status === 429) {
-    await delay(Number(answer.headers["retry-after"]) * 1000);
-    return ask(path, token);
-  }
-  if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${answer.body.toString()}`);
-  return { body: answer.body.toString(), took_ms };
-}
-
-async function verify(
-  { proves }: MeasuredCall,
-  body: string,
-  { samples, agent }: History,
-  log: NoteVerifier,
-): Promise<void> {
-  if (proves === undefined) return;
-  if (proves === "bundle") {
-    await requireBundle(body);
-    return;
-  }
-  const { inclusion } = JSON.parse(body) as { inclusion: { log_index: number } };
-  const leaf = samples.find(({ logIndex }) => logIndex === inclusion.log_index);
-  const { consistency } = await requireIncluded(body, log, leaf?.leafHash ?? "");
-  if (proves === "proof" || consistency === null) return;
-  const { body: earlier } = await ask(`/v1/log/proof?leaf=0&tree_size=${consistency.from}`, agent.token);
-  await requireConsistent(body, log, (JSON.parse(earlier) as { checkpoint: string }).checkpoint);
 }
 
 function report(before: readonly Took[], after: readonly Took[]): void {

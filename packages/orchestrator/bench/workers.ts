@@ -9,16 +9,13 @@
  * them: compare the lines of one table, and their CPU times before their rates. Prints a table in
  * Markdown: medians of the rounds.
  */
-import { type ChildProcess, fork } from "node:child_process";
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { writeEncryptedDump, declareSource } from "../../../tests/e2e/harness/backups.ts";
 import { attach, createOrganisation } from "../../../tests/e2e/harness/organisation.ts";
 import { type Server, startServer } from "../../../tests/e2e/harness/server.ts";
-import { treeSeconds } from "./cpu-time.ts";
 import type { Submitter } from "./envelopes.ts";
-import type { LoadOrder, LoadResult } from "./load.ts";
+import { LoadProcess } from "./load-process.ts";
 import { markdownTable, type Measured } from "./table.ts";
 
 const { values } = parseArgs({
@@ -40,7 +37,7 @@ interface Contender {
   submitters: Submitter[];
 }
 
-const load = fork(join(import.meta.dirname, "load.ts"), { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+const load = new LoadProcess();
 const most = Math.max(...values.organisations.split(",").map(Number));
 const contenders: Contender[] = [];
 for (const name of values.workers.split(",")) {
@@ -65,7 +62,7 @@ try {
     );
   }
 } finally {
-  load.kill();
+  load.end();
   for (const { server } of contenders) await server.remove();
 }
 
@@ -82,8 +79,8 @@ async function addSubmitter(server: Server): Promise<Submitter> {
   };
 }
 
-async function measure(server: Server, submitters: Submitter[]): Promise<Measured> {
-  const order: LoadOrder = {
+function measure(server: Server, submitters: Submitter[]): Promise<Measured> {
+  return load.measure(server.pid(), {
     port: server.port,
     path: "/v1/receipts",
     caFile: server.caFile,
@@ -94,32 +91,5 @@ async function measure(server: Server, submitters: Submitter[]): Promise<Measure
     prepare: Math.ceil((seconds + warmUpSeconds) * 6000),
     together: 1,
     repeat: false,
-  };
-  load.send(order);
-  await told(load); // the clock starts
-  const before = treeSeconds(server.pid() ?? 0);
-  const result = (await told(load)) as LoadResult;
-  const after = treeSeconds(server.pid() ?? 0);
-  const us = (used: number): number => (used * 1e6) / result.receipts;
-  return {
-    rate: result.receipts / result.seconds,
-    p50_ms: result.p50_ms,
-    p99_ms: result.p99_ms,
-    client_us: us(result.cpu_s),
-    server_us: us(after.others - before.others),
-    postgres_us: us(after.postgres - before.postgres),
-    sample: result.sample,
-  };
-}
-
-function told(child: ChildProcess): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const message = (what: unknown): void => {
-      child.off("exit", ended);
-      resolve(what);
-    };
-    const ended = (): void => reject(new Error("the load generator ended"));
-    child.once("message", message);
-    child.once("exit", ended);
   });
 }
