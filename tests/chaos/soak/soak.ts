@@ -32,6 +32,7 @@ export async function soak(world: World, options: SoakOptions): Promise<Report> 
   const violate = (invariant: Violation["invariant"], problem: string): void => {
     violations.push({ round: rounds.length, fault, invariant, problem });
     say(`VIOLATION (${invariant}): ${problem}`);
+    for (const { talk } of world.replicas) say(talk().slice(-6000));
   };
   const load = await Load.start(world, options.base);
   const invariants = new Invariants(world, load, options.base, violate);
@@ -48,7 +49,6 @@ export async function soak(world: World, options: SoakOptions): Promise<Report> 
         await load.recovered();
       } catch (error) {
         violate("recovery", error instanceof Error ? error.message : String(error));
-        for (const { talk } of world.replicas) say(talk().slice(-6000));
         say(load.host.talk().slice(-2000));
         break;
       }

@@ -24,11 +24,16 @@ afterAll(async () => {
   await server.close();
 });
 
-const access = (silence_ms: number, statement_ms = silence_ms, idle_ms = 60_000): DatabaseAccess =>
+const access = (
+  silence_ms: number,
+  statement_ms = silence_ms,
+  idle_ms = 60_000,
+  connections = 1,
+): DatabaseAccess =>
   connectDatabase({
     connection: way.connection,
     log: silentLogger,
-    connections: 1,
+    connections,
     timeouts: { statement_ms, silence_ms, idle_ms },
   });
 
@@ -53,6 +58,30 @@ test("a connection whose server vanished fails its statement, and the next one g
     way.on();
     await ask();
   }
+  await opened.close();
+});
+
+test("a connection that was idle for longer than a statement may take is given up as well", async () => {
+  const opened = access(500);
+  const { pool } = opened;
+  await pool.query("select 1");
+  await server.pool.query("select pg_sleep(1)");
+  await pool.query("select 1");
+  way.hang();
+  expect(asDatabaseUnavailable(await failure(pool.query("select 1")))).toBeInstanceOf(DatabaseUnavailable);
+  way.on();
+  await opened.close();
+});
+
+test("with one connection whose server vanished, the idle ones of that time are given up", async () => {
+  const opened = access(500, 500, 60_000, 3);
+  const { pool } = opened;
+  await Promise.all([1, 2, 3].map(() => pool.query("select pg_sleep(0.1)")));
+  expect(pool.idleCount).toBe(3);
+  way.hang();
+  expect(asDatabaseUnavailable(await failure(pool.query("select 1")))).toBeInstanceOf(DatabaseUnavailable);
+  way.on();
+  await pool.query("select 1");
   await opened.close();
 });
 

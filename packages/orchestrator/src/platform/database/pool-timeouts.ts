@@ -5,6 +5,7 @@ import { END_WITHIN_MS, socketOf } from "./end-client.ts";
 import { onConnect } from "./on-connect.ts";
 import type { NewServers } from "./new-servers.ts";
 import { DatabaseClient } from "./servers.ts";
+import { SilentConnections } from "./silent-connections.ts";
 
 /** How long a pool waits for its server, and its server for it; 0 for as long as it takes. */
 export interface PoolTimeouts {
@@ -61,6 +62,8 @@ export class DatabasePool extends pg.Pool {
     servers?: NewServers,
   ) {
     const sockets = new Set<Socket>();
+    const silence_ms = timeouts?.silence_ms ?? 0;
+    const silent = silence_ms === 0 ? null : new SilentConnections(silence_ms);
     super({
       ...settings,
       Client: DatabaseClient,
@@ -71,7 +74,7 @@ export class DatabasePool extends pg.Pool {
         const socket = socketOf(client);
         sockets.add(socket);
         socket.once("close", () => sockets.delete(socket));
-        if (timeouts !== undefined && timeouts.silence_ms > 0) giveUpWhenSilent(socket, timeouts.silence_ms);
+        silent?.watch(socket);
         await client.query(
           [...(timeouts === undefined ? [] : [serverSide(timeouts)]), ...prepare].join("; "),
         );
@@ -116,21 +119,4 @@ function serverSide({ statement_ms, idle_ms }: PoolTimeouts): string {
   const rows = Object.entries(wanted).map(([name, value]) => `('${name}', '${value}')`);
   return `select set_config(name, value, false) from (values ${rows.join(", ")}) as wanted (name, value)
     where name in (select name from pg_settings)`;
-}
-
-function giveUpWhenSilent(socket: Socket, silence_ms: number): void {
-  let answered = socket.bytesWritten;
-  socket.on("data", () => {
-    answered = socket.bytesWritten;
-  });
-  // Nothing was written or read for so long: either nobody asked, or nobody answered.
-  socket.setTimeout(silence_ms, () => {
-    if (socket.bytesWritten > answered) socket.destroy(silent(silence_ms));
-  });
-}
-
-/** The error that the kernel would report in the end. */
-function silent(silence_ms: number): Error {
-  const error = new Error(`the database has not answered for ${silence_ms / 1000} s`);
-  return Object.assign(error, { code: "ETIMEDOUT", syscall: "read" });
 }
