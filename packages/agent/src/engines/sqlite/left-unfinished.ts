@@ -6,6 +6,7 @@ import { RunError } from "../../errors/run-error.ts";
 import { unreadableSource } from "../unreadable-source.ts";
 import { isFull, type Response } from "./protocol.ts";
 import type { SqliteProcess } from "./sqlite-process.ts";
+import { requireVisible, superJournalOf } from "./super-journal.ts";
 
 /** SQLITE_READONLY_ROLLBACK: a reader would first have to undo half of a transaction. */
 const READONLY_ROLLBACK = 776;
@@ -59,7 +60,11 @@ export async function copyAndRecover(
     await writeFilePieces(targetBeside, piecesOf(beside), signal);
     await writeFilePieces(target, readFilePieces(source), signal);
     if ((await stateOf(source, beside)) !== before) continue;
+    const shared = suffix === "-journal" ? await superJournalOf(targetBeside) : null;
+    if (shared !== null) await requireVisible(shared, source);
     const recovered = await sqlite.request({ op: "recover", path: target });
+    // Whoever finishes the transaction at the source removes the file that databases share.
+    if (shared !== null && (await stateOf(source, beside)) !== before) continue;
     if (recovered?.ok === true) return true;
     if (recovered !== null && isFull(recovered.code))
       throw new RunError("disk_full", `not enough space in ${dirname(target)} for a copy of ${path}`);
