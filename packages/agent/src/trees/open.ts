@@ -1,6 +1,5 @@
-import type { Dirent } from "node:fs";
 import { constants } from "node:fs";
-import { chmod, type FileHandle, open, opendir } from "node:fs/promises";
+import { chmod, type FileHandle, open } from "node:fs/promises";
 import { errorCode } from "@attestore/host/errno";
 
 /**
@@ -55,10 +54,9 @@ export function nameIn({ fd }: FileHandle, name: Name): Buffer {
   return Buffer.from(`/proc/self/fd/${fd}/${name}`, "latin1");
 }
 
-/** The entries of a directory, one after the other: there may be millions. */
-export async function* entriesOf({ fd }: FileHandle): AsyncGenerator<Dirent, void, undefined> {
-  const items = await opendir(`/proc/self/fd/${fd}`, { encoding: "latin1", bufferSize: 1024 });
-  for await (const item of items) yield item;
+/** A path to what is held, wherever it is by now. */
+export function heldPath({ fd }: FileHandle): string {
+  return `/proc/self/fd/${fd}`;
 }
 
 /** Something else where a file should be: a pipe, which would never end, a device, a directory. */

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { type FileHandle, lstat, rename, rmdir, unlink } from "node:fs/promises";
 import { errorCode } from "@attestore/host/errno";
-import { entriesOf, type Name, nameIn, openOwnDirectory, openUp } from "./open.ts";
+import { entriesIn } from "./entries-in.ts";
+import { heldPath, type Name, nameIn, openOwnDirectory, openUp } from "./open.ts";
 
 const AT_ONCE = 64;
 
@@ -69,7 +70,7 @@ async function removeAll(
   let trouble: unknown = null;
   for (;;) {
     const names: { name: Name; isDirectory: boolean | null }[] = [];
-    for await (const item of entriesOf(directory)) {
+    for await (const item of entriesIn(heldPath(directory))) {
       if (stuck.has(item.name)) continue;
       const isKnown = item.isDirectory() || item.isFile() || item.isSymbolicLink();
       names.push({ name: item.name, isDirectory: isKnown ? item.isDirectory() : null });

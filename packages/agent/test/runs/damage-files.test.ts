@@ -1,14 +1,16 @@
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
+import { comparedContentText } from "@attestore/proof";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { EarlierTests } from "../../src/checks/earlier-tests.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
 import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 import { archiveOf } from "../files/archive.ts";
-import { failureOnSysfs, SYSFS } from "../files/hold-sysfs.ts";
+import { failureOnSysfs, PROCFS, SYSFS } from "../files/hold-sysfs.ts";
 import { startMappedWriter } from "../files/mapped-writer.ts";
 import { dumpTree } from "../files/round-trip.ts";
 import { DamageTable, seenForDays } from "./damage-table.ts";
@@ -146,6 +148,32 @@ test("files deleted at the source are noticed as the table says", async () => {
 test("no backup is made of a file whose content its file system calls a hole", async () => {
   expect(await failureOnSysfs(() => back(SYSFS))).toMatchObject({ code: "dump_failed" });
   table.says("a file whose content its file system calls a hole", "no backup is made");
+});
+
+test("no backup is made of a file with content that its file system calls empty", async () => {
+  expect(await failureOnSysfs(() => back(PROCFS), PROCFS)).toMatchObject({ code: "dump_failed" });
+  table.says("a file with content whose size its file system says to be 0", "no backup is made");
+});
+
+test("no backup is made with a tar that leaves out a name, and sockets are named", async () => {
+  const { PATH } = process.env;
+  const programs = join(place.dir, "programs");
+  mkdirSync(programs);
+  const script = `#!/bin/sh\nPATH=${PATH}\nexec tar --exclude=./hard "$@"\n`;
+  writeFileSync(join(programs, "tar"), script, { mode: 0o755 });
+  process.env["PATH"] = `${programs}:${PATH}`;
+  const dumping = back().finally(() => (process.env["PATH"] = PATH));
+  await expect(dumping).rejects.toMatchObject({ code: "dump_failed" });
+  table.says("a name that tar leaves out without a word", "no backup is made");
+  const tree = otherTree("true");
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(join(tree, "socket"), resolve));
+  const tested = await back(tree)
+    .then((made) => testIt(made))
+    .finally(() => void server.close());
+  expect(tested.reason).toBeUndefined();
+  expect(comparedContentText(tested.checks)).toContain("1 socket at the source, which no backup has");
+  table.says("a socket at the source", "named as not compared");
 });
 
 test("no backup is made of a file that is written to through memory while it is read", async () => {

@@ -84,9 +84,11 @@ export class ArchiveManifest implements TarSink {
     this.#entry = null;
     if (entry === null) return;
     this.#manifest.add(entry, sha256);
-    if (entry.kind !== "file" || entry.size === 0 || sha256 === null) return;
+    if (entry.kind !== "file" || sha256 === null) return;
     const { path, size } = entry;
-    return this.#source?.recent.check({ path, size, sha256, modified: this.#modified });
+    const modified = this.#modified;
+    if (size === 0) return this.#source?.holes.checkEmpty({ path, modified });
+    return this.#source?.recent.check({ path, size, sha256, modified });
   }
 
   finish(): ArchiveSummary {

@@ -76,7 +76,7 @@ export function takeMap(state: SparseMap, block: Buffer): ArchivedContent | null
 
 /** A file that is stored as a whole. */
 export function wholeContent(size: number): ArchivedContent {
-  return new ArchivedContent([{ offset: 0, length: size }], size, size);
+  return new ArchivedContent(size === 0 ? [] : [{ offset: 0, length: size }], size, size);
 }
 
 /** Bytes up to the next block. */

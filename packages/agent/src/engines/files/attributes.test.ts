@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import type { CheckOutcome } from "@attestore/proof";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -430,6 +431,18 @@ it.each([
     observed: {
       not_compared_kinds: `ACLs and extended attributes that tar could not read at the source, ${ON_DISK}`,
     },
+  });
+});
+
+it("sockets at the source, which no archive has, are named", async () => {
+  const tree = treeOf(MEMBERS);
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(join(tree, "socket"), resolve));
+  const { archive, metadata } = await dumpTree(tree, { contentKey: KEY }).finally(() => void server.close());
+  expect(metadata).toMatchObject({ attributes: { sockets: 1 } });
+  expect((await test(archive, metadata)).attributes).toMatchObject({
+    result: "passed",
+    observed: { not_compared_kinds: `${ON_DISK}, 1 socket at the source, which no backup has` },
   });
 });
 

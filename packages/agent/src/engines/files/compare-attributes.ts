@@ -63,6 +63,8 @@ export function compareAttributes(
         : `${many} outside of user. in the restored files`,
     );
   }
+  if (signed.sockets !== undefined)
+    notCompared.push(`${plural(signed.sockets, "socket")} at the source, which no backup has`);
   if (signed.unread !== undefined)
     notCompared.unshift("ACLs and extended attributes that tar could not read at the source");
   return attributesCheck({ compared, notCompared, duration_ms });

@@ -42,3 +42,18 @@ export function namesChanged(path: string, cause?: unknown): RunError {
     { cause },
   );
 }
+
+/** For an archive with other names than the directory has, of which tar said nothing. */
+export function namesLeftOut(path: string, archived: Counts, names: Counts): RunError {
+  const [has, of] = [archived, names].map(({ files, directories }) => files + directories);
+  return new RunError(
+    "dump_failed",
+    `tar archived ${has} of the ${of} names in ${path} and said nothing: see what it lists with tar --create --file=- --directory=${path} . | tar --list, ` +
+      "and whether the program tar is another one",
+  );
+}
+
+interface Counts {
+  readonly files: number;
+  readonly directories: number;
+}

@@ -27,7 +27,7 @@ import {
   makePlace,
   restoreTree,
 } from "../../../test/files/round-trip.ts";
-import { failureOnSysfs, SYSFS } from "../../../test/files/hold-sysfs.ts";
+import { failureOnSysfs, PROCFS, SYSFS } from "../../../test/files/hold-sysfs.ts";
 import { startMappedWriter } from "../../../test/files/mapped-writer.ts";
 import { SourceHoles } from "./source-holes.ts";
 import { treeManifest } from "./tree-manifest.ts";
@@ -205,7 +205,16 @@ it("no backup of files is made where a file system calls a hole what has content
   expect(await failureOnSysfs(() => dumpTree(SYSFS))).toMatchObject({
     code: "dump_failed",
     message: expect.stringMatching(
-      /^tar would store zeros in place of content of [/a-z_]+: its file system/,
+      /^tar would not store content of [/a-z_]+: its file system says that there is a hole/,
+    ) as string,
+  });
+});
+
+it("no backup of files is made where a file system says that a file with content is empty", async () => {
+  expect(await failureOnSysfs(() => dumpTree(PROCFS), PROCFS)).toMatchObject({
+    code: "dump_failed",
+    message: expect.stringMatching(
+      /^tar would not store content of [/a-z_]+: its file system says that it is empty/,
     ) as string,
   });
 });

@@ -8,9 +8,9 @@ import type { Dump, SourceMetadata, SourceOf } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { originOfPath } from "../origin.ts";
 import { ArchiveManifest, type ArchiveSummary } from "./archive-manifest.ts";
-import { namesChanged, tarFailed } from "./dump-failure.ts";
+import { namesChanged, namesLeftOut, tarFailed } from "./dump-failure.ts";
 import { ARCHIVING, gnuTarVersion, TAR } from "./gnu-tar.ts";
-import { namesDigest } from "./names-digest.ts";
+import { type Names, namesBelow } from "./names-below.ts";
 import { RecentFiles } from "./recent-files.ts";
 import { DUMP_FORMAT, SCHEMA_HASH } from "./schema.ts";
 import { signAttributes } from "./signed-attributes.ts";
@@ -48,7 +48,9 @@ export async function dumpFiles(
       try {
         const archive = new ArchiveManifest(limits, signal, { holes, recent });
         const archived = yield* archiveOf(child, source.path, archive, signal);
-        if ((await namesOf(source.path, signal)) !== names) throw namesChanged(source.path);
+        if ((await namesOf(source.path, signal)).digest !== names.digest) throw namesChanged(source.path);
+        if (archived.files !== names.files || archived.directories !== names.directories)
+          throw namesLeftOut(source.path, archived, names);
         manifest = archived;
       } finally {
         await holes.close();
@@ -59,7 +61,7 @@ export async function dumpFiles(
     metadata: () =>
       manifest === null
         ? Promise.reject(new Error("the metadata of a dump that has not ended"))
-        : Promise.resolve(describe(manifest, version, contentKey)),
+        : Promise.resolve(describe(manifest, version, { key: contentKey, sockets: names.sockets })),
     close: async () => {
       await child.stop();
     },
@@ -69,7 +71,7 @@ export async function dumpFiles(
 function describe(
   { sha256, files, directories, bytes, attributes, hasUnreadAttributes }: Archived,
   version: string,
-  key: Buffer | undefined,
+  { key, sockets }: { readonly key: Buffer | undefined; readonly sockets: number },
 ): SourceMetadata {
   return {
     engine: "files",
@@ -80,7 +82,9 @@ function describe(
     files,
     directories,
     bytes,
-    ...(key === undefined ? {} : { attributes: signAttributes(attributes, key, hasUnreadAttributes) }),
+    ...(key === undefined
+      ? {}
+      : { attributes: signAttributes(attributes, key, { hasUnread: hasUnreadAttributes, sockets }) }),
   };
 }
 
@@ -95,9 +99,9 @@ async function requireDirectory(path: string): Promise<void> {
     throw new RunError("source_missing", `${path} is not a directory: give the directory that contains it`);
 }
 
-async function namesOf(path: string, signal: AbortSignal): Promise<string> {
+async function namesOf(path: string, signal: AbortSignal): Promise<Names> {
   try {
-    return await namesDigest(path, signal);
+    return await namesBelow(path, signal);
   } catch (error) {
     stopIfAborted(signal);
     const code = errorCode(error);

@@ -30,12 +30,14 @@ export interface SignedAttributes {
   readonly unwritable: number;
   /** Present if tar could not read all ACLs and extended attributes: the archive lacks some. */
   readonly unread?: true;
+  /** How many sockets the source had, which no backup has; absent if there were none. */
+  readonly sockets?: number;
 }
 
 export function signAttributes(
   archived: ArchivedAttributes,
   key: Buffer,
-  hasUnread = false,
+  { hasUnread = false, sockets = 0 }: { readonly hasUnread?: boolean; readonly sockets?: number } = {},
 ): SignedAttributes {
   const { times, owners, acls, xattrs, escapedXattrs: escaped, otherXattrs: others, unwritable } = archived;
   return {
@@ -65,6 +67,7 @@ export function signAttributes(
     outside_xattrs: { count: others.count, tag: attributesTag(key, "outside_xattrs", others.sha256) },
     unwritable,
     ...(hasUnread ? { unread: true } : {}),
+    ...(sockets === 0 ? {} : { sockets }),
   };
 }
 
@@ -92,12 +95,12 @@ export function attributesTag(key: Buffer, what: AttributesPart, sha256: string)
 /** We received the metadata: null if they have no attributes to compare with. */
 export function signedAttributes(metadata: ForeignMetadata): SignedAttributes | null {
   const attributes = recordOf(metadata["attributes"]);
-  const { times, owners, acls, xattrs, escaped_xattrs, other_xattrs, outside_xattrs, unwritable } =
+  const { times, owners, acls, xattrs, escaped_xattrs, other_xattrs, outside_xattrs, unwritable, sockets } =
     attributes;
   const time = recordOf(times);
   const acl = recordOf(acls);
   const xattr = recordOf(xattrs);
-  const counts = [time["count"], acl["count"], xattr["count"], other_xattrs, unwritable];
+  const counts = [time["count"], acl["count"], xattr["count"], other_xattrs, unwritable, sockets ?? 0];
   const tags = [time["tag"], time["seconds"], acl["tag"], acl["shape"], xattr["tag"]];
   tags.push(...[time, acl].flatMap(({ archived }) => (archived === undefined ? [] : [archived])));
   for (const each of [owners, escaped_xattrs, outside_xattrs]) {

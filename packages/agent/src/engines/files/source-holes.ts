@@ -34,6 +34,8 @@ export class SourceHoles {
   readonly #root: string;
   readonly #signal: AbortSignal;
   #paths: TreePaths | null = null;
+  /** That of an empty file: its other files are on the same file system, unless one is mounted. */
+  #trustedDirectory: string | null = null;
   #current: { readonly path: string; readonly file: FileHandle | null } | null = null;
 
   constructor(root: string, signal: AbortSignal) {
@@ -43,16 +45,42 @@ export class SourceHoles {
 
   /** @throws RunError `dump_failed` if there is content in the hole. */
   async check({ path, modified, offset, bytes }: ArchivedHole): Promise<void> {
+    await this.#require({ path, modified, says: "that there is a hole" }, (file) =>
+      hasContent(file, offset, bytes, this.#signal),
+    );
+  }
+
+  /**
+   * tar reads nothing of a file whose size is 0. File systems that make content up, such as some of
+   * FUSE, give that size to files that have content.
+   * @throws RunError `dump_failed` if it has content.
+   */
+  async checkEmpty({ path, modified }: Pick<ArchivedHole, "path" | "modified">): Promise<void> {
+    const directory = path.slice(0, Math.max(0, path.lastIndexOf("/")));
+    if (this.#trustedDirectory === directory) return;
+    const isTrusted = await this.#require(
+      { path, modified, says: "that it is empty" },
+      async (file) => (await file.read(Buffer.alloc(1), 0, 1, 0)).bytesRead > 0,
+    );
+    if (isTrusted) this.#trustedDirectory = directory;
+  }
+
+  /** @returns whether the file system is trusted, so that nobody looked. */
+  async #require(
+    { path, modified, says }: { readonly path: string; readonly modified: Moment; readonly says: string },
+    isWrong: (file: FileHandle) => Promise<boolean>,
+  ): Promise<boolean> {
     try {
       const file = await this.#open(path);
-      if (file === null || !(await hasContent(file, offset, bytes, this.#signal))) return;
+      if (file === null) return true;
+      if (!(await isWrong(file))) return false;
       // Whoever wrote there after tar had read it does no harm.
-      if ((await file.stat({ bigint: true })).mtimeNs !== modified) return;
+      if ((await file.stat({ bigint: true })).mtimeNs !== modified) return false;
     } catch (error) {
       stopIfAborted(this.#signal);
       const code = errorCode(error);
       // It is gone: then the names have changed too.
-      if (code === "ENOENT" || code === "ENOTDIR") return;
+      if (code === "ENOENT" || code === "ENOTDIR") return false;
       if (code === null || error instanceof RunError) throw error;
       throw new RunError("dump_failed", `${this.#named(path)} cannot be read (${code}): ${whatToDo(code)}`, {
         cause: error,
@@ -60,7 +88,7 @@ export class SourceHoles {
     }
     throw new RunError(
       "dump_failed",
-      `tar would store zeros in place of content of ${this.#named(path)}: its file system says that there is a hole. ` +
+      `tar would not store content of ${this.#named(path)}: its file system says ${says}. ` +
         "Back up the directory where it really is, or a copy of it",
     );
   }

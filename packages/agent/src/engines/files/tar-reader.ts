@@ -22,8 +22,7 @@ export interface TarSink {
   content(piece: Buffer): void;
   hole(bytes: number): void | Promise<void>;
   /**
-   * Called after an entry, and after its content if it is a file. Only what has content may have
-   * us wait.
+   * Called after an entry, and after its content if it is a file. Only a file may have us wait.
    */
   entryEnd(): void | Promise<void>;
 }
@@ -138,8 +137,6 @@ export class TarReader {
         realSize: entry.size,
         left: storedSize,
       };
-    } else if (storedSize === 0) {
-      void this.#sink.entryEnd();
     } else {
       this.#state = { at: "content", content: wholeContent(storedSize) };
     }

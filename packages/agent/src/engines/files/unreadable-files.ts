@@ -1,9 +1,10 @@
-import { constants, type Dirent } from "node:fs";
-import { lstat, open, opendir } from "node:fs/promises";
+import { constants } from "node:fs";
+import { lstat, open } from "node:fs/promises";
 import { errorCode } from "@attestore/host/errno";
 import { plainLine, plural } from "@attestore/proof";
 import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import { agentsUser } from "../agents-user.ts";
+import { entriesIn, type Entry } from "../../trees/entries-in.ts";
 import { TreePaths } from "../../trees/tree-paths.ts";
 
 /** A tree may have millions of names. */
@@ -90,11 +91,10 @@ class Look {
 }
 
 /** Sorted by name; null if this process may not list or not enter the directory. */
-async function itemsIn(directory: Buffer): Promise<readonly Dirent[] | null> {
+async function itemsIn(directory: Buffer): Promise<readonly Entry[] | null> {
   try {
-    const items: Dirent[] = [];
-    for await (const item of await opendir(directory, { encoding: "latin1", bufferSize: 1024 }))
-      items.push(item);
+    const items: Entry[] = [];
+    for await (const item of entriesIn(directory)) items.push(item);
     await lstat(Buffer.concat([directory, Buffer.from("/.")]));
     return items.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   } catch (error) {

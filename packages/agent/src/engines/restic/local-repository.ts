@@ -3,7 +3,8 @@ import { type FileHandle, lstat, open } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { errorCode } from "@attestore/host/errno";
 import { nullIfMissing } from "@attestore/host/null-if-missing";
-import { entriesOf, nameIn, openDirectory, openToldDirectory } from "../../trees/open.ts";
+import { entriesIn } from "../../trees/entries-in.ts";
+import { heldPath, nameIn, openDirectory, openToldDirectory } from "../../trees/open.ts";
 import {
   DamagedRepository,
   FILE_NAME,
@@ -57,7 +58,7 @@ async function listed(root: FileHandle, type: ListedType): Promise<{ name: strin
   const directory = await openDirectory(nameIn(root, type));
   try {
     const found: { name: string; size: number }[] = [];
-    for await (const { name } of entriesOf(directory)) {
+    for await (const { name } of entriesIn(heldPath(directory))) {
       if (!FILE_NAME.test(name)) continue;
       if (found.length === MOST_FILES)
         throw new DamagedRepository(`${type} has more than ${MOST_FILES} files: \`restic prune\` it`);

@@ -6,7 +6,8 @@ import { errorCode, errorMessage } from "@attestore/host/errno";
 import { isAlive } from "../../processes/process-tag.ts";
 import { unprivilegedUser } from "../../processes/unprivileged-user.ts";
 import { RunError } from "../../errors/run-error.ts";
-import { entriesOf, type Name, nameIn, openToldDirectory } from "../../trees/open.ts";
+import { entriesIn } from "../../trees/entries-in.ts";
+import { heldPath, type Name, nameIn, openToldDirectory } from "../../trees/open.ts";
 import { removeTree } from "../../trees/remove-tree.ts";
 import { stopAbandonedServer } from "./abandoned-server.ts";
 import { findPrivateParents, openPrivate, ownUid } from "./private-parent.ts";
@@ -99,7 +100,7 @@ async function eachAbandoned(scratchDir: string, ofEach: OfEach): Promise<Abando
 
 async function abandonedIn(parent: FileHandle): Promise<Name[]> {
   const names: Name[] = [];
-  for await (const { name } of entriesOf(parent)) {
+  for await (const { name } of entriesIn(heldPath(parent))) {
     const owner = NAME.exec(name)?.[1];
     if (owner === undefined ? LEFT.test(name) : !isAlive(owner)) names.push(name);
   }
