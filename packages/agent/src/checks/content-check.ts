@@ -28,6 +28,8 @@ export interface ComparedContent {
   /** Over everything that the backup signed. */
   readonly signedSha256: string;
   readonly duration_ms: number;
+  /** What else a table may have that no restore keeps, in the engine's words. */
+  readonly unkept?: string;
 }
 
 const MAX_NAMES = 200;
@@ -37,8 +39,18 @@ const MAX_NAMES = 200;
  * not compared is named.
  */
 export function contentCheck(compared: ComparedContent): CheckOutcome {
-  const { of, query, tables, differing, notCompared, expectedSha256, sha256, signedSha256, duration_ms } =
-    compared;
+  const {
+    of,
+    query,
+    tables,
+    differing,
+    notCompared,
+    expectedSha256,
+    sha256,
+    signedSha256,
+    duration_ms,
+    unkept,
+  } = compared;
   const names = (all: readonly string[]): string => clip(all.join(", "), MAX_NAMES);
   const row = formatRow([
     ["tables", tables],
@@ -63,6 +75,7 @@ export function contentCheck(compared: ComparedContent): CheckOutcome {
   const more = differing.length > 1 ? `, and that of ${differing.length - 1} more too` : "";
   const error =
     `the content of ${clip(first, 120)} differs from the dump${more}: keep this backup, make another and test that one. ` +
-    "If it differs too, look at this host's memory and disk, and at the table in a restored copy";
+    "If it differs too, look at this host's memory and disk, and at the table in a restored copy" +
+    (unkept === undefined ? "" : `. No restore keeps ${unkept}`);
   return { ...outcome, observed: { ...outcome.observed, error } };
 }

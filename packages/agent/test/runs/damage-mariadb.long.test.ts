@@ -389,6 +389,12 @@ test("another database's dump, bytes that are lost or other, FLOATs, and another
   server.sql("set global sql_select_limit = 40");
   await expect(back()).rejects.toMatchObject({ code: "dump_failed" });
   server.sql("set global sql_select_limit = default");
+  server.sql(
+    "set global init_connect = 'set sql_select_limit = 40'; create user limited@localhost identified by 'x'; grant select, trigger, event, show view on shop.* to limited@localhost",
+  );
+  const connection = { kind: "url", url: server.url("limited", "x") } as const;
+  await expect(back({ connection })).rejects.toMatchObject({ code: "dump_failed" });
+  server.sql("set global init_connect = ''");
   table.says("a server that returns only so many rows of a table", "no backup is made");
   server.sql("update shop.exact set f = 16777217");
   await expect(back()).rejects.toMatchObject({ code: "dump_failed" });
@@ -434,6 +440,11 @@ test("what the server hides from the backup's user is in no dump, and is named",
   const onTable = ["event on hidden.*", "select on hidden.seen"];
   expect(hiddenIn(await withRights(onTable))).toEqual(["unseen_table", ...both]);
   expect(hiddenIn(await withRights([few], "all"))).toEqual(["unseen_database", ...both]);
+  expect(comparedContentText(tested.checks)).toContain(", grants to accounts (in no dump");
+  table.says(
+    "grants on the databases, and accounts of a whole server, which no dump has",
+    "named as not compared",
+  );
   const whole = [few, "trigger on hidden.*", isMysql() ? "show_routine on *.*" : "select on mysql.proc"];
   expect(hiddenIn(await withRights(whole))).toEqual([]);
   const byRole = whole.map((each) => `grant ${each} to keepers`);

@@ -27,6 +27,8 @@ export interface FoundContent {
   /** How the engine reads rows, for the check's definition. */
   readonly query: string;
   readonly duration_ms: number;
+  /** See `ComparedContent`. */
+  readonly unkept?: string;
 }
 
 /** Null if nothing could be compared. */
@@ -82,5 +84,6 @@ export function compareTags(expected: ExpectedContent, found: FoundContent): Che
     sha256: contentDigest(compared.map(([name, is]) => [isOfRest(name), is])),
     signedSha256: expected.sha256,
     duration_ms: found.duration_ms,
+    ...(found.unkept === undefined ? {} : { unkept: found.unkept }),
   });
 }

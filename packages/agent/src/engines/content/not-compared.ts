@@ -21,6 +21,8 @@ export type WhyNotCompared =
   | "enum_ambiguous"
   /** MySQL: a table with numbers in JSON that are others after a restore. */
   | "json_retyped"
+  /** MySQL: a column of JSON with times or bytes, which are texts after a restore. */
+  | "json_types"
   /** MySQL: no time to see whether the column has some. Its table is compared if it is equal. */
   | "json_not_examined"
   /** PostgreSQL computes it anew; MariaDB may compute it otherwise. */

@@ -7,15 +7,18 @@ test("a column that one of two looks did not get to is not examined, and one wit
     texts: { changed: [], notExamined: [] },
     enums: { changed: ["shop.t.kind"], notExamined: [] },
     json: { changed: ["shop.t.data"], notExamined: [] },
+    jsonTypes: ["shop.t.more"],
   };
   const after = {
     floats: { changed: [], notExamined: ["shop.t.price", "shop.u.weight"] },
     texts: { changed: [], notExamined: ["shop.t.title"] },
     enums: { changed: ["shop.t.kind"], notExamined: ["shop.u.kind"] },
     json: { changed: [], notExamined: ["shop.u.data"] },
+    jsonTypes: [],
   };
   expect(columnsNotExamined([before, after])).toEqual([
     { name: "shop.u.data", why: "json_not_examined" },
+    { name: "shop.t.more", why: "json_types" },
     { name: "shop.t.price", why: "float_not_examined" },
     { name: "shop.u.weight", why: "float_not_examined" },
     { name: "shop.t.title", why: "text_not_examined" },

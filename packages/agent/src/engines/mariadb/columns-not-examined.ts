@@ -7,6 +7,7 @@ export interface ExaminedKinds {
   readonly texts: ExaminedColumns;
   readonly enums: ExaminedColumns;
   readonly json: ExaminedColumns;
+  readonly jsonTypes: readonly string[];
 }
 
 /**
@@ -22,6 +23,10 @@ export function columnsNotExamined(looks: readonly ExaminedKinds[]): NotCompared
     ...named(
       "json_not_examined",
       looks.flatMap(({ json }) => json.notExamined),
+    ),
+    ...named(
+      "json_types",
+      looks.flatMap(({ jsonTypes }) => jsonTypes),
     ),
     ...named(
       "float_not_examined",

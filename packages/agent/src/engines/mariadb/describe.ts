@@ -82,6 +82,7 @@ export interface Look {
   readonly texts: ExaminedColumns;
   readonly enums: ExaminedColumns;
   readonly json: ExaminedColumns;
+  readonly jsonTypes: readonly string[];
   /** See `tablesComputed`. */
   readonly computed: ReadonlySet<string>;
 }
@@ -98,7 +99,7 @@ export async function look(
   const floats = await roundedFloats(session, databases, version);
   const texts = await lossyTexts(session, databases, version);
   const enums = await ambiguousEnums(session, databases, version);
-  const json = await retypedJson(session, databases, version);
+  const { json, jsonTypes } = await retypedJson(session, databases, version);
   const computed = await tablesComputed(session, databases);
   const places = new Map(
     tables.toReversed().flatMap(({ name, database, table, isVersioned }) => {
@@ -123,6 +124,7 @@ export async function look(
     texts,
     enums,
     json,
+    jsonTypes,
     computed,
   };
 }

@@ -40,7 +40,7 @@ export class HeldRights {
   /** On the whole of one database. */
   onDatabase(database: string, ...rights: readonly string[]): boolean {
     const own = this.#grants.filter(
-      (each) => each.table === null && each.database !== null && matches(each.database, database),
+      (each) => each.table === null && each.database !== null && matchesPattern(each.database, database),
     );
     const isRevoked = own.some((each) => each.isRevoked && has(each, rights));
     if (!isRevoked && this.onServer(...rights)) return true;
@@ -111,7 +111,7 @@ function has({ rights }: Grant, wanted: readonly string[]): boolean {
 }
 
 /** In a pattern, `_` and `%` stand for any characters unless a backslash comes before. */
-function matches(pattern: string, database: string): boolean {
+export function matchesPattern(pattern: string, database: string): boolean {
   const source = pattern.replaceAll(/\\([_%\\])|[^]/g, (sign, escaped: string | undefined) =>
     escaped === undefined && sign === "%"
       ? "[^]*"

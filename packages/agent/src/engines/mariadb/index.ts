@@ -1,6 +1,7 @@
 import { leftOutTexts } from "../content/left-out-texts.ts";
 import type { Engine } from "../engine.ts";
 import { mariadbVersions } from "./client-versions.ts";
+import { OBJECTS_VERSIONS } from "./content/expected-objects.ts";
 import { hiddenText } from "./content/hidden-kinds.ts";
 import { dumpMariadb } from "./dump.ts";
 import { listMariadbColumns } from "./list-columns.ts";
@@ -14,5 +15,6 @@ export const mariadb: Engine<MariadbSettings> = {
   propose: proposeMariadb,
   columns: listMariadbColumns,
   versions: mariadbVersions,
-  hidden: (metadata) => leftOutTexts(metadata, (kind) => hiddenText(kind, metadata["engine_version"])),
+  hidden: (metadata) =>
+    leftOutTexts(metadata, (kind) => hiddenText(kind, metadata["engine_version"]), OBJECTS_VERSIONS),
 };

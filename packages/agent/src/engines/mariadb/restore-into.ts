@@ -6,11 +6,11 @@ import { textsOf } from "../foreign-texts.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { oneCutShort } from "../one-cut-short.ts";
 import { captureTail } from "../capture-tail.ts";
-import { expectedObjects } from "../content/compare-objects.ts";
 import { productOf, rowLayoutOf } from "./programs.ts";
 import { refusalOf } from "./refusal.ts";
 import { createDefiners, limitAccounts, LOADER } from "./accounts.ts";
 import { DumpCounter } from "./content/dump-counter.ts";
+import { expectedOfMariadb } from "./content/expected-objects.ts";
 import { DeclaredSql } from "./declared/declared-sql.ts";
 import { withoutOwnName } from "./own-name.ts";
 import { withoutOwnDatabases } from "./own-databases.ts";
@@ -125,7 +125,7 @@ async function requireStorageEngines(session: MariadbSession, needed: readonly s
 
 /** As far as the backup's metadata name them. */
 function functionsIn(metadata: ForeignMetadata): string[] {
-  const named = expectedObjects(metadata)?.named.get("function");
+  const named = expectedOfMariadb(metadata)?.named.get("function");
   return [...(named?.keys() ?? [])];
 }
 

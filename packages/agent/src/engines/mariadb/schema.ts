@@ -220,7 +220,17 @@ const WITHIN_UNICODE =
     " ",
   );
 
-/** The same of columns in other character sets: the character set comes before the last field. */
+/**
+ * Lists columns in another character set whose default, or an element of whose ENUM or SET, has a
+ * question mark. The server prints one for a character that utf8mb4 lacks.
+ */
+export function doubtfulDefaults(databases: readonly string[]): string {
+  return `select table_schema, table_name, column_name from information_schema.columns
+    where ${inList("table_schema", databases)} and not ${inList("character_set_name", WITHIN_UNICODE)}
+      and (column_default like '%?%' or column_type like '%?%') order by 1, 2, 3`;
+}
+
+/** As `floatColumns`, of columns in other character sets: the set comes before the last field. */
 export function textColumns(databases: readonly string[]): string {
   return `select c.table_schema, c.table_name, c.column_name, c.character_set_name, t.table_type = 'SYSTEM VERSIONED' from information_schema.columns c
     join information_schema.tables t on t.table_schema = c.table_schema and t.table_name = c.table_name

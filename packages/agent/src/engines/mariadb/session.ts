@@ -21,6 +21,24 @@ export class SessionEnded extends Error {
   }
 }
 
+/** Makes a text of the bytes of a cell. */
+export type Decode = (bytes: string) => string;
+
+export const asText: Decode = (bytes) => Buffer.from(bytes, "latin1").toString("utf8");
+
+/** UTF-8, or else one byte. */
+const SEQUENCE =
+  /[\0-\x7f]+|[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2}|([\x80-\xff])/g;
+
+/** Two different rows of bytes give two different texts: a byte that is no UTF-8 is a surrogate. */
+export const asBytes: Decode = (bytes) => {
+  const text = asText(bytes);
+  if (!text.includes("\u{fffd}")) return text;
+  return bytes.replaceAll(SEQUENCE, (sequence, odd: string | undefined) =>
+    odd === undefined ? asText(sequence) : String.fromCharCode(0xdc00 + odd.charCodeAt(0)),
+  );
+};
+
 const MAX_OUTPUT = 64 << 20;
 /**
  * Errors about the connection: the client's own, such as 2006, 2013 and 2026 (TLS), and 4031, which
@@ -63,7 +81,8 @@ export class MariadbSession {
 
   private constructor(child: Child) {
     this.#child = child;
-    child.stdout.setEncoding("utf8");
+    // Byte for byte. Each cell is decoded on its own.
+    child.stdout.setEncoding("latin1");
     child.stdout.on("data", (text: string) => {
       this.#output += text;
       this.#arrived();
@@ -81,9 +100,9 @@ export class MariadbSession {
   }
 
   /**
-   * `start` runs the mariadb client, with these arguments after those for the connection. `settings`
-   * are statements without a result, which come before all others. If the server cannot be reached,
-   * the first statement fails.
+   * `start` runs the mariadb client, with these arguments after those for the connection.
+   * `settings` are statements without a result, which come before all others. If the server cannot
+   * be reached, the first statement fails.
    * @throws RunError `tool_missing`.
    */
   static async open(
@@ -103,7 +122,7 @@ export class MariadbSession {
    * before it.
    * @throws SessionEnded
    */
-  async run(sql: string): Promise<Statement> {
+  async run(sql: string, decode: Decode = asText): Promise<Statement> {
     const mark = randomBytes(12).toString("hex");
     this.#output = "";
     this.#child.stdin.write(
@@ -116,7 +135,7 @@ export class MariadbSession {
         throw new Error("one of attestore's own statements returned more than 64 MiB");
       await new Promise<void>((resolve) => (this.#arrived = resolve));
     }
-    const rows = linesOf(this.#output.slice(0, -end.length));
+    const rows = linesOf(this.#output.slice(0, -end.length), decode);
     const [errors] = rows.pop() ?? [];
     if (errors === "0") return { ok: true, rows };
     const [, code = "", message = ""] = rows.at(-1) ?? [];
@@ -126,13 +145,13 @@ export class MariadbSession {
   /**
    * Runs one statement that contains texts of others, such as names that a server returned. The
    * client only gets it as hex digits. The server makes a prepared statement of it, so it is one
-   * statement, whatever it contains.
+   * statement, whatever it contains. `asText` loses bytes that are no UTF-8, which `asBytes` keeps.
    * @throws SessionEnded
    */
-  async runForeign(sql: string): Promise<Statement> {
+  async runForeign(sql: string, decode: Decode = asText): Promise<Statement> {
     const set = await this.run(`set @attestore = ${literal(sql)}`);
     const prepared = set.ok ? await this.run("prepare attestore from @attestore") : set;
-    return prepared.ok ? this.run("execute attestore") : prepared;
+    return prepared.ok ? this.run("execute attestore", decode) : prepared;
   }
 
   async close(): Promise<void> {
@@ -147,12 +166,14 @@ const ESCAPED: Readonly<Record<string, string>> = { "\\n": "\n", "\\t": "\t", "\
  * Parses the client's batch format. NULL looks like the text NULL there, so statements that may
  * return NULL must tell the two apart themselves.
  */
-function linesOf(output: string): string[][] {
+function linesOf(output: string, decode: Decode): string[][] {
   return output
     .split("\n")
     .slice(0, -1)
     .map((line) =>
-      line.split("\t").map((cell) => cell.replaceAll(/\\[nt0\\]/g, (escape) => ESCAPED[escape] ?? escape)),
+      line
+        .split("\t")
+        .map((cell) => decode(cell).replaceAll(/\\[nt0\\]/g, (escape) => ESCAPED[escape] ?? escape)),
     );
 }
 

@@ -201,3 +201,17 @@ test("the earlier versions of rows are backed up, counted and come back", async 
     server.sql("drop database past");
   }
 });
+
+test("a date that is in no calendar does not come back, and the failed test says that no restore keeps it", async () => {
+  server.sql(`create database dates; use dates; set sql_mode = 'ALLOW_INVALID_DATES';
+    create table t (at date); insert into t values ('2026-02-31')`);
+  try {
+    const made = await back({ databases: ["dates"] });
+    const tested = await testIt([], { made, metadata: made.sourceMetadata });
+    expect(tested.result).toBe("failed");
+    expect(tested.reason).toContain("the content of dates.t differs from the dump");
+    expect(tested.reason).toContain("No restore keeps dates that are in no calendar");
+  } finally {
+    server.sql("drop database dates");
+  }
+});

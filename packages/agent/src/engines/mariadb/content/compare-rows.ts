@@ -136,6 +136,8 @@ async function compare(
     nameOf: (name) => name,
     query: `the rows of each table, as ${DUMPERS[dumper.product]} writes them, in any order`,
     duration_ms: performance.now() - started,
+    unkept:
+      "dates that are in no calendar (sql_mode ALLOW_INVALID_DATES), and bytes that are not of a text's character set",
   });
 }
 

@@ -1,9 +1,20 @@
 import { createHash } from "node:crypto";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
-import { inList, tableName } from "../schema.ts";
-import { type MariadbSession, quoted, type Statement } from "../session.ts";
+import { doubtfulDefaults, inList, tableName } from "../schema.ts";
+import { asBytes, asText, type MariadbSession, quoted, type Statement } from "../session.ts";
 import { isOfThePlace } from "../session-error.ts";
-import { counterOf, eventText, tableParts, withoutAge } from "./object-rules.ts";
+import {
+  DATA_DIRECTORY,
+  DOUBTFUL_DEFAULT,
+  EVENT_THAT_ENDS,
+  NOT_COMPARED,
+  PARTITIONS_BY_TIME,
+  READ_ONLY,
+  REFERENCE_SYSTEM,
+  RESTARTS,
+  STATUS_OF_EVENT,
+} from "./not-looked-at.ts";
+import { counterOf, databaseText, eventText, leftOutOf, tableParts, withoutAge } from "./object-rules.ts";
 
 /** The server's settings decide how it prints a definition. */
 const SETTINGS = [
@@ -27,18 +38,14 @@ export interface ListingLimits {
    * listing.
    */
   readonly unreadable?: string;
-  /** Of a backup from before 27 November 2026, whose tables were not compared `withoutAge`. */
-  readonly withAge?: boolean;
+  /**
+   * As agents before 29 November 2026 did it: without libraries and bytes that are no UTF-8.
+   * `with_age`: as those before 27 November 2026, which did not compare tables `withoutAge`.
+   */
+  readonly as?: EarlierList;
 }
 
-/** The definition of what a source has and no copy needs to have. It is named as not compared. */
-export const NOT_COMPARED = "";
-/** An event that a server removes when it ends. */
-export const EVENT_THAT_ENDS = "event_that_ends";
-/** The reference system of a column, which MariaDB's SHOW CREATE TABLE leaves out. */
-export const REFERENCE_SYSTEM = "reference_system";
-/** Whether an event is on that a server switches off when it ends. */
-export const STATUS_OF_EVENT = "status_of_event";
+export type EarlierList = "earlier" | "with_age";
 
 export interface ListedObjects {
   readonly objects: readonly DatabaseObject[];
@@ -83,15 +90,15 @@ class Listing {
   readonly #least_ms: number;
   #deadline: number;
   readonly #unreadable: string | null;
-  readonly #withAge: boolean;
+  readonly #as: EarlierList | "now";
   #objects: DatabaseObject[] = [];
 
-  constructor(session: MariadbSession, { budget_ms, least_ms = 0, unreadable, withAge }: ListingLimits) {
+  constructor(session: MariadbSession, { budget_ms, least_ms = 0, unreadable, as }: ListingLimits) {
     this.#session = session;
     this.#end = this.#deadline = performance.now() + budget_ms;
     this.#least_ms = least_ms;
     this.#unreadable = unreadable ?? null;
-    this.#withAge = withAge === true;
+    this.#as = as ?? "now";
   }
 
   async everything(databases: readonly string[]): Promise<ListedObjects> {
@@ -123,7 +130,7 @@ class Listing {
     return [
       { kinds: ["database"], list: () => this.#databases(databases) },
       { kinds: TABLE_KINDS, list: () => this.#tables(databases) },
-      { kinds: [...ROUTINES].map(kindOfRoutine), list: () => this.#routines(databases) },
+      { kinds: [...[...ROUTINES].map(kindOfRoutine), LIBRARY], list: () => this.#routines(databases) },
       { kinds: ["trigger"], list: () => this.#triggers(databases) },
       { kinds: ["event"], list: () => this.#events(databases) },
       // These read tables, which may be large or locked, and must not take anything else along.
@@ -135,7 +142,11 @@ class Listing {
   async #databases(databases: readonly string[]): Promise<void> {
     for (const database of databases) {
       const shown = await this.#shown(`database ${quoted(database)}`, 1);
-      this.#add("database", tableName(database, "").slice(0, -1), shown);
+      const name = tableName(database, "");
+      const { text, isReadOnly } = databaseText(shown[0] ?? "");
+      if (this.#as !== "now") this.#add("database", name.slice(0, -1), shown);
+      else this.#add("database", name.slice(0, -EMPTY.length), shown.with(0, text));
+      if (isReadOnly) this.#leaveOut(READ_ONLY, name.slice(0, -EMPTY.length));
     }
   }
 
@@ -149,31 +160,32 @@ class Listing {
       if (type === "VIEW") this.#add("view", name, await this.#shown(`view ${place}`, 1));
       else if (type === "SEQUENCE") this.#add("sequence", name, await this.#shown(`sequence ${place}`, 1));
       else {
-        const [text, ...more] = await this.#shown(`table ${place}`, 1);
-        const compared = this.#withAge ? (text ?? "") : withoutAge(text ?? "");
+        const [text = "", ...more] = await this.#shown(`table ${place}`, 1);
+        const compared = this.#as === "with_age" ? text : withoutAge(text);
+        const { hasPlaces, growsByTime } = leftOutOf(text);
+        if (hasPlaces) this.#leaveOut(DATA_DIRECTORY, name);
+        if (growsByTime) this.#leaveOut(PARTITIONS_BY_TIME, name);
         for (const part of tableParts(name, compared)) {
           const isOff = part.kind === "index" && switchedOff.has(part.name);
           this.#add(part.kind, part.name, [part.definition, ...more, ...(isOff ? ["switched off"] : [])]);
         }
       }
     }
-    await this.#referenceSystems(databases);
+    if (this.#unreadable === null) await this.#lostInDump(databases);
   }
 
-  /** A dump has that of each value, but not that of the column. MySQL has no such table. */
-  async #referenceSystems(databases: readonly string[]): Promise<void> {
-    if (this.#unreadable !== null) return;
+  /** What a dump of tables does not have, or may not have. */
+  async #lostInDump(databases: readonly string[]): Promise<void> {
+    for (const [database = "", table = "", column = ""] of await this.#own(doubtfulDefaults(databases)))
+      this.#leaveOut(DOUBTFUL_DEFAULT, `${tableName(database, table)}.${column}`);
+    // A dump has that of each value, but not that of the column. MySQL has no such table.
     const columns = await this.#timely(() =>
       this.#session
         .run(`select g_table_schema, g_table_name, g_geometry_column from information_schema.geometry_columns
         where ${inList("g_table_schema", databases)} and srid <> 0 order by 1, 2, 3`),
     );
     for (const [database = "", table = "", column = ""] of columns.ok ? columns.rows : [])
-      this.#objects.push({
-        kind: REFERENCE_SYSTEM,
-        name: `${tableName(database, table)}.${column}`,
-        definition: NOT_COMPARED,
-      });
+      this.#leaveOut(REFERENCE_SYSTEM, `${tableName(database, table)}.${column}`);
   }
 
   async #counters(databases: readonly string[]): Promise<void> {
@@ -216,8 +228,11 @@ class Listing {
       where ${inList("table_schema", databases)} and table_type = 'SEQUENCE' order by 1, 2`);
     for (const [database = "", sequence = ""] of sequences) {
       const place = `${quoted(database)}.${quoted(sequence)}`;
-      const value = await this.#foreign(`select next_not_cached_value from ${place}`);
-      this.#add("sequence_value", tableName(database, sequence), value?.[0] ?? []);
+      const [row = []] =
+        (await this.#foreign(`select next_not_cached_value, cycle_count from ${place}`)) ?? [];
+      const name = tableName(database, sequence);
+      this.#add("sequence_value", name, row.slice(0, -1));
+      if (row.at(-1) !== "0") this.#leaveOut(RESTARTS, name);
     }
   }
 
@@ -230,6 +245,24 @@ class Listing {
       const shown = await this.#shown(`${type} ${quoted(database)}.${quoted(name)}`, 1);
       this.#add(kindOfRoutine(type), tableName(database, name), shown);
     }
+    if (this.#as === "now") await this.#libraries(databases);
+  }
+
+  /** Of MySQL 9.2 and later: code that routines in JavaScript use. */
+  async #libraries(databases: readonly string[]): Promise<void> {
+    const there = await this.#own(
+      "select 1 from information_schema.tables where table_schema = 'information_schema' and table_name = 'LIBRARIES'",
+    );
+    if (there.length === 0) return;
+    for (const [database = "", name = ""] of await this.#own(
+      `select library_schema, library_name from information_schema.libraries
+       where ${inList("library_schema", databases)} order by 1, 2`,
+    ))
+      this.#add(
+        LIBRARY,
+        tableName(database, name),
+        await this.#shown(`library ${quoted(database)}.${quoted(name)}`, 1),
+      );
   }
 
   async #triggers(databases: readonly string[]): Promise<void> {
@@ -250,12 +283,8 @@ class Listing {
     )) {
       const shown = await this.#shown(`event ${quoted(database)}.${quoted(name)}`, 1);
       const text = eventText(shown[EVENT_TEXT] ?? "", { keeps: keeps === "1", ends: ends === "1" });
-      if (ends === "1" && this.#unreadable === null)
-        this.#objects.push({
-          kind: text === null ? EVENT_THAT_ENDS : STATUS_OF_EVENT,
-          name: tableName(database, name),
-          definition: NOT_COMPARED,
-        });
+      if (ends === "1")
+        this.#leaveOut(text === null ? EVENT_THAT_ENDS : STATUS_OF_EVENT, tableName(database, name));
       if (text === null) continue;
       this.#add("event", tableName(database, name), shown.with(EVENT_TEXT, text));
     }
@@ -264,6 +293,11 @@ class Listing {
   #add(kind: string, name: string, cells: readonly string[]): void {
     const definition = createHash("sha256").update(JSON.stringify(cells)).digest("hex");
     this.#objects.push({ kind, name, definition });
+  }
+
+  /** Only of a source: a copy need not have it. */
+  #leaveOut(kind: string, name: string): void {
+    if (this.#unreadable === null) this.#objects.push({ kind, name, definition: NOT_COMPARED });
   }
 
   /** What SHOW CREATE says after the name. */
@@ -278,7 +312,8 @@ class Listing {
 
   /** Null for rows that cannot be read, if that is no reason to end the listing. */
   async #foreign(sql: string): Promise<readonly (readonly string[])[] | null> {
-    const asked = await this.#timely(() => this.#session.runForeign(sql));
+    const decode = this.#as === "now" ? asBytes : asText;
+    const asked = await this.#timely(() => this.#session.runForeign(sql, decode));
     if (asked.ok && asked.rows.length > 0) return asked.rows;
     if (this.#unreadable === null || (!asked.ok && isOfThePlace(asked.code))) throw new NotListed();
     return [["", this.#unreadable]];
@@ -304,6 +339,9 @@ const kindOfRoutine = (type: string): string => type.replace(" ", "_");
 
 /** What the definition of a table, a view or a sequence says. */
 const TABLE_KINDS: readonly string[] = ["table", "index", "constraint", "view", "sequence"];
+/** As `tableName` writes a table without a name, after a database. */
+const EMPTY = ".``";
+const LIBRARY = "library";
 const ROUTINES: ReadonlySet<string> = new Set(["procedure", "function", "package", "package body"]);
 /** SQL mode, text, two character sets and the database's collation. */
 const TRIGGER_CELLS = 5;

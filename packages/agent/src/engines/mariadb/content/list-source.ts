@@ -1,5 +1,6 @@
 import { preparedKinds } from "../../content/prepared-transactions.ts";
 import { type MariadbSession, SessionEnded } from "../session.ts";
+import { kindsBeside } from "./beside-databases.ts";
 import { hiddenKinds } from "./hidden-kinds.ts";
 import { type ListedObjects, listPartly } from "./list-objects.ts";
 
@@ -24,7 +25,8 @@ export async function listSource(
     const asked = await session.run("xa recover");
     const prepared = !asked.ok ? "unseen" : asked.rows.length > 0 ? "some" : "none";
     const hidden = await hiddenKinds(session, databases, isWholeServer);
-    return { objects, unlisted: [...unlisted, ...hidden, ...preparedKinds(prepared)] };
+    const beside = await kindsBeside(session, databases, isWholeServer);
+    return { objects, unlisted: [...unlisted, ...hidden, ...preparedKinds(prepared), ...beside] };
   } catch (error) {
     if (error instanceof SessionEnded) return null;
     throw error;

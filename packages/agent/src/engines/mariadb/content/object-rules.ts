@@ -16,6 +16,19 @@ const ADDED_BY_TIME = /(\n PARTITION BY SYSTEM_TIME [^\n]* AUTO)\n[^]*$/;
 /** A scratch server keeps all files in its own directory. */
 const PLACES_OF_FILES = / (?:DATA|INDEX) DIRECTORY ?= ?'(?:[^'\\]|''|\\.)*'/gs;
 
+/** MySQL's, of a database that nobody may change. A dump does not make it so. */
+const READ_ONLY = / \/\* READ ONLY ?= ?1 \*\/$/;
+
+/** What SHOW CREATE DATABASE says, without what no dump has. */
+export function databaseText(text: string): { readonly text: string; readonly isReadOnly: boolean } {
+  return { text: text.replace(READ_ONLY, ""), isReadOnly: READ_ONLY.test(text) };
+}
+
+/** Which rules below leave something of a table out. */
+export function leftOutOf(text: string): { readonly hasPlaces: boolean; readonly growsByTime: boolean } {
+  return { hasPlaces: text.replaceAll(PLACES_OF_FILES, "") !== text, growsByTime: ADDED_BY_TIME.test(text) };
+}
+
 /** SHOW CREATE TABLE without what a restore at another time, by a newer server, makes otherwise. */
 export function withoutAge(text: string): string {
   return text.replaceAll(OLD_FORMAT, "$1").replace(ADDED_BY_TIME, "$1");

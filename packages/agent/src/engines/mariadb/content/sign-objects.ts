@@ -1,5 +1,11 @@
-import { type ListedObjects, NOT_COMPARED } from "./list-objects.ts";
-import { type DatabaseObject, objectsMetadata, type ObjectsMetadata } from "../../content/tagged-objects.ts";
+import { OBJECTS_VERSION } from "./expected-objects.ts";
+import type { ListedObjects } from "./list-objects.ts";
+import { NOT_COMPARED } from "./not-looked-at.ts";
+import {
+  type DatabaseObject,
+  exactObjectsMetadata,
+  type ExactObjectsMetadata,
+} from "../../content/tagged-objects.ts";
 
 /** More objects, or a longer name, and nothing of their kind is compared. */
 const MAX_LEFT_OUT = 20;
@@ -14,7 +20,7 @@ export function signObjects(
   listedBefore: ListedObjects | null,
   listedAfter: ListedObjects | null,
   key: Buffer,
-): ObjectsMetadata | null {
+): ExactObjectsMetadata | null {
   if (listedBefore === null || listedAfter === null) return null;
   const unlisted = new Set([...listedBefore.unlisted, ...listedAfter.unlisted]);
   const isListed = ({ kind }: DatabaseObject): boolean => !unlisted.has(kind);
@@ -34,7 +40,8 @@ export function signObjects(
   const whole = new Set(leftOut.flatMap(([kind, name]) => (name === null ? [kind] : [])));
   const known = before.filter(({ kind, name }) => !whole.has(kind) && changed.get(kind)?.has(name) !== true);
   return {
-    ...objectsMetadata(known, key),
+    ...exactObjectsMetadata(known, key),
+    v: OBJECTS_VERSION,
     ...(leftOut.length === 0 ? {} : { left_out: leftOut }),
   };
 }

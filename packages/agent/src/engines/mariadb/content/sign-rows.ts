@@ -2,7 +2,7 @@ import { contentTag } from "../../content/content-tag.ts";
 import { withKnownRest } from "../../content/known-rest.ts";
 import type { NotCompared } from "../../content/not-compared.ts";
 import { signContent } from "../../content/signed-content.ts";
-import type { ObjectsMetadata } from "../../content/tagged-objects.ts";
+import type { ExactObjectsMetadata } from "../../content/tagged-objects.ts";
 import type { SourceMetadata } from "../../engine.ts";
 import type { DumpCounter, DumpedTable } from "./dump-counter.ts";
 import { hasColumnIn } from "../json-columns.ts";
@@ -19,7 +19,7 @@ export interface DumpedRows {
   /** Columns whose values the dump may have changed. Their tables are compared nevertheless. */
   readonly notExamined: readonly NotCompared[];
   /** Null if they could not be listed. */
-  readonly objects: ObjectsMetadata | null;
+  readonly objects: ExactObjectsMetadata | null;
 }
 
 /** Adds to the metadata of a dump what its tables hold. */
