@@ -1,5 +1,5 @@
 import { createHash, createHmac } from "node:crypto";
-import { copyFileSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { comparedContentText } from "@attestore/proof";
@@ -277,6 +277,30 @@ test("rows that refer to nothing are shown; more or fewer than in the dump fail 
   expect(failedOf(changed)).toEqual(["inferred:foreign_keys", "inferred:content"]);
   const mended = await testChanged(made, "insert into orders values (7), (8)");
   expect(failedOf(mended)).toContain("inferred:foreign_keys");
+});
+
+test("names that are no UTF-8 are named as not read, and everything else is compared", async () => {
+  const withLatin = (sql: string): void => {
+    make(sql);
+    // As an application left it that wrote its SQL in ISO 8859-1.
+    const bytes = readFileSync(source.path).toString("latin1").replaceAll("cafX", "caf\xe9");
+    writeFileSync(source.path, bytes, "latin1");
+  };
+  withLatin(
+    "create table cafX (n); insert into cafX values (1); create table t (cafX int); insert into t values (2); create table plain (n); insert into plain values (3)",
+  );
+  const tested = await testIt(await back());
+  expect(tested.reason).toBeUndefined();
+  expect(checkOf(tested, "inferred:tables")?.observed).toMatchObject({ not_read_tables: "caf\uFFFD" });
+  expect(checkOf(tested, "inferred:content")?.observed).toMatchObject({
+    tables: 1,
+    not_compared_tables: "t (not_read), caf\uFFFD (not_read)",
+  });
+  rmSync(source.path);
+  withLatin("create table cafX (n); insert into cafX values (1)");
+  expect(await testIt(await back()).catch((error: unknown) => error)).toMatchObject({
+    code: "sandbox_lacks",
+  });
 });
 
 test("rows that break a check constraint at the source are in the copy too, and fail no test", async () => {

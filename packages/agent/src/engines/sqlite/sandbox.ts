@@ -172,18 +172,15 @@ class RestoredSqlite implements Restored {
     );
     // The tables of a damaged database may return anything.
     if (checked.result === "failed") return [checked];
+    const readOne = async (table: string): Promise<boolean> => {
+      const sql = `select 1 from ${quotedName(table)} limit 1`;
+      return (await this.#sqlite.request({ op: "list", path, sql }))?.ok === true;
+    };
     const tables = await checkTables({
       ...context,
       tables: present,
-      unreadable,
-      readOne: async (table) => {
-        const one = await this.#sqlite.request({
-          op: "list",
-          path,
-          sql: `select 1 from ${quotedName(table)} limit 1`,
-        });
-        return one?.ok === true;
-      },
+      unreadable: new Set([...unreadable, ...(await withoutText(present, readOne))]),
+      readOne,
       count: async (table, seconds) => {
         const counted = await counting(table, (sql) =>
           this.#sqlite.request({ op: "query", path, sql }, seconds),
@@ -242,6 +239,21 @@ class RestoredSqlite implements Restored {
     await this.#sqlite.close();
     await this.#place.close();
   }
+}
+
+/**
+ * Tables whose names are no UTF-8: nobody can ask for them in SQL, and the integrity check alone
+ * reads them.
+ */
+async function withoutText(
+  tables: readonly string[],
+  readOne: (table: string) => Promise<boolean>,
+): Promise<string[]> {
+  const found: string[] = [];
+  for (const table of tables) if (table.includes("\uFFFD") && !(await readOne(table))) found.push(table);
+  if (found.length > 0 && found.length === tables.length)
+    throw new RunError("sandbox_lacks", "the names of all tables are no UTF-8, so no query can ask for them");
+  return found;
 }
 
 function ruinedOutcome(copy: RuinedCopy): Ruined["outcome"] {
