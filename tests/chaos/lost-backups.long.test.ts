@@ -157,8 +157,10 @@ test("backups whose records the service lost prove nothing to the agent or the s
     expect.stringContaining(String(lostOrders)),
   ]);
   const named = await host.run(
-    ...["restore", "--source", "invoices", "--backup", String(lostInvoices)],
-    ...["--output", join(base, "invoices.out")],
+    "restore",
+    "--source=invoices",
+    `--backup=${String(lostInvoices)}`,
+    `--output=${join(base, "invoices.out")}`,
   );
   expect([named.code, named.stderr]).toEqual([
     expect.not.toBeOneOf([0]),
