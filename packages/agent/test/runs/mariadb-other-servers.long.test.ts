@@ -71,7 +71,10 @@ test("partitions that the server adds as time goes by", async () => {
     `set timestamp = unix_timestamp('2026-11-01'); create table v (id int primary key, a int) with system versioning
        partition by system_time interval 1 day auto; insert into v values (1, 1); update v set a = 2`,
   );
-  passes(tested, /^content of 1 table compared; 3 objects compared$/);
+  passes(
+    tested,
+    /^content of 1 table compared; 3 objects compared, not compared: partitions by time shop\.v$/,
+  );
 });
 
 test("views that read the server's own databases", async () => {

@@ -64,7 +64,9 @@ test("another character set of each session fails no test", async () => {
 test("names without quotes, and a limit of rows for joins, fail nothing", async () => {
   server.sql("set global sql_quote_show_create = 0");
   try {
-    passes(await backedUpAndTested("set sql_big_selects = 0, max_join_size = 20"));
+    // Under such a limit, MySQL's own mysqldump ends with an error.
+    const limit = server.product === "MySQL" ? "" : "set sql_big_selects = 0, max_join_size = 20";
+    passes(await backedUpAndTested(limit));
   } finally {
     server.sql("set global sql_quote_show_create = 1");
   }
