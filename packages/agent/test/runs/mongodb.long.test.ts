@@ -385,8 +385,11 @@ describe("damage", () => {
       );
       expect(tested.result).toBe("failed");
       const failed = tested.checks.filter(({ result }) => result === "failed");
-      expect(failed.map(({ id }) => id)).toEqual(["where", "function", "accumulator"]);
-      for (const { observed } of failed)
+      expect(failed.map(({ id }) => id)).toEqual(["where", "function", "accumulator", "inferred:objects"]);
+      expect(failed.at(-1)?.observed["differing_objects"]).toBe(
+        "collection shop.system.js (not at the source)",
+      );
+      for (const { observed } of failed.slice(0, 3))
         expect(observed["error"]).toMatch(
           /runs no code: its pipeline cannot have \$(?:where|function|accumulator)/,
         );
