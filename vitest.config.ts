@@ -78,8 +78,8 @@ const packaging = {
 export default defineConfig({
   test: {
     // Most tests wait for processes that they start: with four workers a fifth of two cores is
-    // idle, and with six still a seventh.
-    maxWorkers: 8,
+    // idle.
+    maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
     projects: [
       // Tests beside the code share processes: to load the same sources for each file takes a

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { at, cli, json, service, useInvoicesAndPapers } from "./invoices-and-papers.ts";
+import { at, cli, json, service, useInvoicesAndPapers, writeInvoices } from "./invoices-and-papers.ts";
 import { failure } from "./service/test-service.ts";
 
 useInvoicesAndPapers();
@@ -72,4 +72,23 @@ it("a source whose only backup the service lost has no backup", async () => {
   expect(await json(["receipts", "list", "--source", "invoices"])).toMatchObject({
     receipts: [{ state: "refused" }, { state: "refused" }],
   });
+});
+
+it("a backup that the service took and lost later is not proven either", async () => {
+  await ofInvoices("backup", "restore-test");
+  const lost = (await status()).invoices?.last_backup?.id ?? "";
+  answerReceipts(422, "backup_unknown");
+  await ofInvoices("restore-test");
+  service.interfere = () => undefined;
+  expect((await status()).invoices).toMatchObject({ verdict: "no_backup", lost_backups: [lost] });
+});
+
+it("a failed restore test counts although the service calls its backup unknown", async () => {
+  await ofInvoices("backup", "restore-test");
+  writeInvoices(50);
+  await ofInvoices("backup");
+  answerReceipts(422, "backup_unknown");
+  await ofInvoices("restore-test");
+  service.interfere = () => undefined;
+  expect((await status()).invoices).toMatchObject({ verdict: "failed", last_test: { result: "failed" } });
 });

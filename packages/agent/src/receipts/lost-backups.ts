@@ -2,7 +2,7 @@ import type { ErrorCode } from "@attestore/contract";
 import type { Refusal } from "../transport/service-error.ts";
 import type { Layout } from "../state/layout.ts";
 import { readJson } from "../state/read-json.ts";
-import { listReceipts, readStatement } from "./receipt-files.ts";
+import { answerOf, listReceipts, readStatement } from "./receipt-files.ts";
 
 const UNKNOWN: ErrorCode = "backup_unknown";
 
@@ -14,7 +14,7 @@ const UNKNOWN: ErrorCode = "backup_unknown";
 export async function lostBackups(layout: Layout): Promise<Map<string, string>> {
   const lost = new Map<string, string>();
   for (const file of await listReceipts(layout, "refused")) {
-    const answer = (await readJson(file.path.replace(/json$/, "answer.json"))) as {
+    const answer = (await readJson(answerOf(file.path))) as {
       refusal?: Refusal | null;
     } | null;
     if (answer?.refusal?.error !== UNKNOWN) continue;

@@ -32,6 +32,11 @@ export function receiptFileName(sequence: number, kind: ReceiptKind): string {
   return `${String(sequence).padStart(8, "0")}-${kind.replace("_", "-")}.json`;
 }
 
+/** Beside a refused receipt: why it was refused. Of a name or a path. */
+export function answerOf(receipt: string): string {
+  return receipt.replace(/json$/, "answer.json");
+}
+
 export function receiptDirectory(layout: Layout, state: ReceiptState): string {
   switch (state) {
     case "accepted":

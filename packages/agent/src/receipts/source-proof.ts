@@ -2,20 +2,24 @@ import { timeOfId } from "@attestore/contract";
 import { type NotProvenBecause, ProofHistory, receiptKind } from "@attestore/proof";
 import type { Layout } from "../state/layout.ts";
 import { type DatedReceipt, datedReceipts } from "./dated-receipts.ts";
+import { lostBackups } from "./lost-backups.ts";
 
 /**
  * Whether a source is proven, by the rule of packages/proof and this host's own receipts; null if
- * it is. What the service refused proves nothing: it may have no such backup. A refused failure
- * still counts. Without an RPO, in seconds, it counts as 36 hours.
+ * it is. What the service refused proves nothing, nor does a pass of a backup that it lost. A
+ * refused failure still counts. Without an RPO, in seconds, it counts as 36 hours.
  */
 export async function sourceProof(
   layout: Layout,
   sourceId: string,
   { now, rpo_s }: { readonly now: number; readonly rpo_s: number | undefined },
 ): Promise<NotProvenBecause | null> {
+  const lost = await lostBackups(layout);
+  const isRefused = ({ state, statement: { predicate } }: DatedReceipt): boolean =>
+    state === "refused" || lost.has(predicate.backup_id);
   const receipts = (await datedReceipts(layout, now))
     .filter(({ statement }) => statement.predicate.source_id === sourceId)
-    .filter((receipt) => receipt.state !== "refused" || isFailure(receipt))
+    .filter((receipt) => !isRefused(receipt) || isFailure(receipt))
     .toReversed();
   const history = new ProofHistory();
   for (const [id, finishedAt] of backupsIn(receipts)) history.addBackup(id, finishedAt);

@@ -2,8 +2,7 @@ import { join } from "node:path";
 import type { ReceiptAccepted } from "@attestore/contract";
 import { moveFile, removeFile, replaceJsonFile } from "@attestore/host/durable-files";
 import { readJson } from "../../state/read-json.ts";
-import type { ReceiptFile } from "../../receipts/receipt-files.ts";
-import { receiptFileName } from "../../receipts/receipt-files.ts";
+import { answerOf, receiptFileName, type ReceiptFile } from "../../receipts/receipt-files.ts";
 import type { WaitingReceipt } from "../../receipts/sign-receipt.ts";
 import type { Attachment } from "../../service/attachment.ts";
 import { isPermanentRefusal, ServiceError } from "../../transport/service-error.ts";
@@ -101,7 +100,7 @@ export async function settleReceipt(
   async function refuse(why: string, error: ServiceError | null): Promise<Submitted> {
     const refused_at = new Date().toISOString();
     const answer = { why, refusal: error?.refusal ?? null, refused_at };
-    await replaceJsonFile(join(layout.receiptsRefused, name.replace(/json$/, "answer.json")), answer);
+    await replaceJsonFile(join(layout.receiptsRefused, answerOf(name)), answer);
     await spoolEvent(layout, `receipt-${file.sequence}-refused`, {
       kind: "attestation_failed",
       occurred_at: refused_at,
