@@ -161,6 +161,13 @@ test("closing does not wait for a server that vanished", async () => {
   way.on();
 });
 
+test("closing does not wait for work that never gives its connection back", async () => {
+  const opened = access(600_000);
+  const client = await opened.pool.connect();
+  await opened.close();
+  expect(asDatabaseUnavailable(await failure(client.query("select 1")))).toBeInstanceOf(DatabaseUnavailable);
+});
+
 test("closing leaves no socket of a server that vanished, not even of connections that were given up", async () => {
   const sockets: Socket[] = [];
   const listen = (message: unknown): void => {

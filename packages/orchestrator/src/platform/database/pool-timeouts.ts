@@ -84,7 +84,10 @@ export class DatabasePool extends pg.Pool {
     this.#sockets = sockets;
   }
 
-  /** Waits for running statements, but not for a server that no longer answers. */
+  /**
+   * Waits for running statements, but neither for a server that no longer answers nor for work that
+   * keeps its connection.
+   */
   override end(): Promise<void> {
     this.#ended ??= this.#end();
     return this.#ended;
@@ -95,9 +98,13 @@ export class DatabasePool extends pg.Pool {
     const ended = super.end();
     const closed = ended.then(() => Promise.all([...this.#sockets].map(closing)));
     const isLate = delay(END_WITHIN_MS, true, { ref: false });
-    if (await Promise.race([closed.then(() => false), isLate]))
-      for (const socket of this.#sockets) socket.destroy();
-    await ended;
+    if (!(await Promise.race([closed.then(() => false), isLate]))) return;
+    for (const socket of this.#sockets) socket.destroy();
+    // Work whose statements fail now gives its connection back, unless it waits for something else.
+    const waiting = new AbortController();
+    const tooLate = delay(END_WITHIN_MS, undefined, { signal: waiting.signal }).catch(() => undefined);
+    await Promise.race([ended, tooLate]);
+    waiting.abort();
   }
 }
 
