@@ -129,9 +129,9 @@ test("damage to dumps of a PostgreSQL database is noticed as the table says", as
   expect(suspicionsIn(told)).toEqual(
     expect.arrayContaining(["public.steady random", "public.halved distinct", "public.emptied nulls"]),
   );
-  dumpsTable.says("a tenth of a text column encrypted at the source", "told as suspicious");
-  dumpsTable.says("ransom text in place of every value", "told as suspicious");
-  dumpsTable.says("every value of a column set to NULL at the source", "told as suspicious");
+  dumpsTable.says("a tenth of a text column encrypted at the source", "reported as suspicious");
+  dumpsTable.says("ransom text in place of every value", "reported as suspicious");
+  dumpsTable.says("every value of a column set to NULL at the source", "reported as suspicious");
 
   const bare = await dumped("", "-Fc --section=pre-data --section=data");
   dumpsTable.noticed("made without indexes, keys and triggers", bare, "0 indexes");
@@ -233,7 +233,7 @@ test("damage to a tree in restic is noticed as the table says", async () => {
   expect(told.reason).toBeUndefined();
   expect(suspicionsIn(told)).toEqual(expect.arrayContaining([". random", ". renamed", ". notes"]));
   for (const what of ["files encrypted in place", "files renamed", "a ransom note"])
-    resticTable.says(`${what} at the source`, "told as suspicious");
+    resticTable.says(`${what} at the source`, "reported as suspicious");
   const honest = await stored(() => run("echo more >>tree/7.pdf; rm tree/8.pdf; cp tree/9.pdf tree/new.pdf"));
   expect(honest.reason).toBeUndefined();
   resticTable.says("files added and changed, a few deleted", "passes");

@@ -164,7 +164,7 @@ test("no backup is made with a tar that leaves out a name, and sockets are named
   process.env["PATH"] = `${programs}:${PATH}`;
   const dumping = back().finally(() => (process.env["PATH"] = PATH));
   await expect(dumping).rejects.toMatchObject({ code: "dump_failed" });
-  table.says("a name that tar leaves out without a word", "no backup is made");
+  table.says("a name that tar leaves out without an error", "no backup is made");
   const tree = otherTree("true");
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(join(tree, "socket"), resolve));
@@ -231,7 +231,7 @@ test("files made worthless at the source: the profile tells, and the test still 
     const tested = await atSource(change);
     expect(tested.reason, what).toBeUndefined();
     expect(toldIn(tested), what).toContain(told);
-    table.says(what, "told as suspicious");
+    table.says(what, "reported as suspicious");
   }
 });
 

@@ -184,7 +184,7 @@ test("a hundredth of a column encrypted in place is suspicious, and fails only w
     "every value of a column set to NULL at the source",
     "every text of a column replaced at the source",
   ])
-    table.says(what, "told as suspicious");
+    table.says(what, "reported as suspicious");
 });
 
 test("damage at the source is noticed as the table says", async () => {
@@ -202,7 +202,7 @@ test("damage at the source is noticed as the table says", async () => {
   if (!isMysql())
     table.noticed("earlier versions of rows dropped at the source", tested, "shop.history (history)");
   expect(made.sourceMetadata["schema_hash"]).not.toBe(backup.sourceMetadata["schema_hash"]);
-  table.says("an index, routine, view or event dropped at the source", "told as drift");
+  table.says("an index, routine, view or event dropped at the source", "reported as drift");
   server.sql(shop());
 });
 
@@ -359,7 +359,7 @@ test("another database's dump, bytes that are lost or other, FLOATs, and another
   );
   const staging = await back({ connection: { kind: "url", url: server.url("root", "", "busy") } });
   expect(staging.origin.identity).not.toEqual(backup.origin.identity);
-  table.says("the connection leads to another database", "told as another identity");
+  table.says("the connection leads to another database", "reported as another identity");
   expect(await testIt(backup, { instead: insteadOf(staging) })).toMatchObject({
     result: "failed",
     checks: [],

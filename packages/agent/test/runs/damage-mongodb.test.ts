@@ -107,7 +107,7 @@ test("damage at the source is noticed as the table says", async () => {
     "inferred:rows:shop.steady",
   );
   expect(made.sourceMetadata["schema_hash"]).not.toBe(backup.sourceMetadata["schema_hash"]);
-  table.says("an index dropped at the source", "told as drift");
+  table.says("an index dropped at the source", "reported as drift");
   const [ransom] = await atSource(async () => {
     for (const name of [...COLLECTIONS, "log"]) await shop.collection(name).drop();
     await shop.collection("READ_ME_TO_RECOVER").insertOne({ content: "pay" });
@@ -122,7 +122,7 @@ test("damage at the source is noticed as the table says", async () => {
   expect(encrypted.profile?.suspicious).toContainEqual(
     expect.objectContaining({ table: "shop.steady", column: "note", measure: "random" }),
   );
-  table.says("a tenth of a field encrypted at the source", "told as suspicious");
+  table.says("a tenth of a field encrypted at the source", "reported as suspicious");
 });
 
 test("damage on the way is noticed as the table says", async () => {

@@ -77,7 +77,7 @@ async function cases(
   const told = await dumped("nulls");
   expect(told.reason).toBeUndefined();
   expect(told.profile?.suspicious.map(({ measure }) => measure)).toContain("nulls");
-  table.says("every value of a column set to NULL at the source", "told as suspicious");
+  table.says("every value of a column set to NULL at the source", "reported as suspicious");
   table.noticed("made without data", await dumped("hollow"), "inferred:");
   table.noticed("another database's dump in the directory", await dumped("other"), "changed");
   const honest = await dumped("honest");

@@ -47,7 +47,7 @@ test("damage at the source is noticed as the table says", async () => {
   table.noticed("half of a table's rows deleted at the source", tested, "public.halved");
   table.noticed("10 % of a steady table's rows deleted at the source", tested, "public.steady");
   expect(made.sourceMetadata["schema_hash"]).not.toBe(backup.sourceMetadata["schema_hash"]);
-  table.says("an index dropped at the source", "told as drift");
+  table.says("an index dropped at the source", "reported as drift");
 });
 
 /** One test a day. */
@@ -92,7 +92,7 @@ test.each([
   expect(tested.profile?.suspicious).toContainEqual(
     expect.objectContaining({ table: "public.letters", column }),
   );
-  own.says(what, "told as suspicious");
+  own.says(what, "reported as suspicious");
 });
 
 test("zeroed pages without checksums, and another database, are noticed as the table says", async () => {
@@ -114,7 +114,7 @@ test("zeroed pages without checksums, and another database, are noticed as the t
 
   const elsewhere = await source.damaged("", source.back);
   expect(elsewhere.origin.identity).not.toEqual(backup.origin.identity);
-  own.says("the connection leads to a copy under another name", "told as another identity");
+  own.says("the connection leads to a copy under another name", "reported as another identity");
 });
 
 test("an event trigger at the source, which only a superuser may create", async () => {

@@ -78,7 +78,7 @@ test("damage at the source is noticed as the table says", async () => {
   table.noticed("half of a table's rows deleted at the source", tested, "inferred:rows:halved");
   table.noticed("10 % of a steady table's rows deleted at the source", tested, "inferred:rows:steady");
   expect(made.sourceMetadata["schema_hash"]).not.toBe(backup.sourceMetadata["schema_hash"]);
-  table.says("an index dropped at the source", "told as drift");
+  table.says("an index dropped at the source", "reported as drift");
 });
 
 /** Each list is one dump: a receipt has no room to name everything at once. */
