@@ -1,4 +1,4 @@
-import { plural } from "./format.ts";
+import { spoolText } from "./home.ts";
 
 export const agents = {
   title: "Agents",
@@ -24,15 +24,7 @@ export const agents = {
     revoked: "revoked",
     new: "not seen yet",
   },
-  spool: (spool: { backups: number; receipts: number; events: number } | null): string => {
-    if (spool === null) return "unknown";
-    const parts = [
-      spool.backups > 0 ? plural(spool.backups, "backup") : "",
-      spool.receipts > 0 ? plural(spool.receipts, "receipt") : "",
-      spool.events > 0 ? plural(spool.events, "event") : "",
-    ].filter((part) => part !== "");
-    return parts.length === 0 ? "nothing" : parts.join(", ");
-  },
+  spool: spoolText,
   kit: {
     unknown: "unknown",
     none: "none",
