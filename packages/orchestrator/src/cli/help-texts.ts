@@ -224,7 +224,9 @@ export const HELP: Readonly<Record<string, CommandHelp>> = {
     page: "operate.md#certificates",
   },
   database: {
-    examples: [["attestore-server database", "then, in another terminal: pg_dump --host=DATA/run …"]],
+    examples: [
+      ["attestore-server database", "then, in another terminal: pg_dump --host=DATA/postgres/run …"],
+    ],
     page: "operate.md#back-up-the-service-itself",
   },
   "database upgrade": {
