@@ -131,7 +131,7 @@ test("a log that lost its tail is read-only before anything is written, and says
     "the standby lacked entries",
   );
   expect(code, stderr).toBe(0);
-  await until("the agent has handed in again", () =>
+  await until("the agent has submitted again", () =>
     lostFiles.every((file) =>
       proven().some((one) => one.file === file && originOf(one.checkpoint).endsWith(`${org.id}/2`)),
     ),

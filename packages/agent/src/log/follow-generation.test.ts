@@ -241,7 +241,7 @@ it("killed between any two writes, the agent follows with the next head", async 
   }
 });
 
-it("receipts and signed events whose place was lost are handed in again in their order, and proven again", async () => {
+it("receipts and signed events whose place was lost are submitted again in order, and proven again", async () => {
   const sign = () => signReceipt(root.layout, statement, { commandId: null });
   await sign();
   await submit();
@@ -308,7 +308,7 @@ it("an agent that is killed while it submits again continues, and submits each o
   expect(service.receipts).toHaveLength(recorded);
 });
 
-it("a receipt that the service no longer takes is set aside with its answer", async () => {
+it("a receipt that the service no longer accepts is set aside with its answer", async () => {
   await signReceipt(root.layout, statement, { commandId: null });
   await submit();
   const before = service.log;

@@ -119,7 +119,7 @@ export const logText = {
   loss: {
     title: "This log lost entries",
     lead: (generation: number) =>
-      `It went on with what was left, under a new name: it is in generation ${generation}. Lost entries cannot come back to their places; agents hand in again what they hold of them.`,
+      `It went on with what was left, under a new name: it is in generation ${generation}. Lost entries cannot come back to their places; agents submit again what they still have of them.`,
     generation: (number: number) => `What was lost before generation ${number}`,
     at: "Went on",
     left: "Left",
@@ -127,7 +127,7 @@ export const logText = {
     lost: "Lost",
     lostValue: (entries: string) => `at least ${entries}`,
     lostUnknown: "unknown: no lost head is named",
-    again: "Handed in since",
+    again: "Submitted since",
     againValue: (receipts: string, events: string) => `${receipts} and ${events} from before that`,
     againNone: "nothing yet",
     by: "By",

@@ -152,7 +152,7 @@ test("the head that decided is one of the pack's log", async () => {
   expect(results.map((line) => line?.result)).toEqual(["failed", "failed", "held", "held"]);
 });
 
-test("a draw whose place the log lost counts for the declaration that its agent handed in again", async () => {
+test("a draw whose place the log lost counts for the declaration that its agent submitted again", async () => {
   const again = await drawOf({ log, index: 9, eventId: eventId("g") });
   const rolledBack = (size: number): Rollback[] => [
     {

@@ -17,7 +17,7 @@ import { readJson } from "../../state/read-json.ts";
  * missing after a crash, and the next call continues. Called with the spool's lock.
  */
 export async function resubmitLost(layout: Layout, signal: AbortSignal): Promise<void> {
-  if (!(await hasToHandInAgain(layout))) return;
+  if (!(await hasToResubmit(layout))) return;
   const followed = await readFollowed(layout);
   const present = generationOf(followed);
   const left = leftOf(followed.began);
@@ -45,12 +45,12 @@ export async function resubmitLost(layout: Layout, signal: AbortSignal): Promise
     await moveFile(path, join(layout.lostPlaces, `${present}-${name}.json`));
   }
   // The log's witness may have followed further meanwhile.
-  using _ = await waitForLock(layout, "log", "hand in again", { signal });
+  using _ = await waitForLock(layout, "log", "submit lost entries again", { signal });
   await writeFollowed(layout, { ...(await readFollowed(layout)), handed_in_again: present });
 }
 
-/** Whether this agent has yet to hand in entries that were lost before the present generation. */
-export async function hasToHandInAgain(layout: Layout): Promise<boolean> {
+/** Whether this agent has yet to submit what the log lost before its present generation. */
+export async function hasToResubmit(layout: Layout): Promise<boolean> {
   const followed = await readFollowed(layout);
   return followed.handed_in_again < generationOf(followed);
 }

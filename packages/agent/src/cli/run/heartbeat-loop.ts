@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { backoffDelay, LONGEST_WAIT_MS } from "../../transport/backoff.ts";
-import { hasToHandInAgain } from "../../backends/attached/resubmit-lost.ts";
+import { hasToResubmit } from "../../backends/attached/resubmit-lost.ts";
 import { sendHeartbeat } from "../../backends/attached/heartbeat.ts";
 import { isUnauthenticated } from "../../transport/service-error.ts";
 import { CommandAcks } from "./command-acks.ts";
@@ -65,7 +65,7 @@ export async function heartbeatLoop(run: LoopContext): Promise<void> {
         run.spool.ring();
       }
       // Receipts that the alarm held back, or that the log has lost, can go now.
-      if ((alarmed && !isAlarm) || (await hasToHandInAgain(layout))) run.spool.ring();
+      if ((alarmed && !isAlarm) || (await hasToResubmit(layout))) run.spool.ring();
       alarmed = isAlarm;
       const interval_ms = Math.min(response.next_interval_s * 1000, LONGEST_WAIT_MS);
       // Acknowledges received commands at once, so that whoever asked for them sees that they have

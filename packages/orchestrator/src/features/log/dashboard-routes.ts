@@ -17,7 +17,7 @@ import { notFound } from "../../platform/errors/api-error.ts";
 import { listOf, listQuery, paged, pageOf } from "../../platform/http/pagination.ts";
 import { orgReadRoute, type Route } from "../../platform/http/route.ts";
 import { generationsBody } from "./generations-body.ts";
-import { countHandedInAgain } from "./handed-in-again.ts";
+import { countResubmitted } from "./count-resubmitted.ts";
 import { headBody } from "./head-body.ts";
 import { readLogProof } from "./log-proof.ts";
 import { listWitnesses, witnessRecord } from "./witnesses.ts";
@@ -54,7 +54,7 @@ export function logReadingRoutes({ signer }: { signer: CheckpointSigner }): Rout
             time_verifier_key: formatVerifierKey(timeVerifier(identity)),
             public_log: org.public_log,
             read_only: org.missing_head_size !== null,
-            handed_in_again: await countHandedInAgain(tx, orgId),
+            handed_in_again: await countResubmitted(tx, orgId),
           },
         };
       },

@@ -6,11 +6,11 @@ import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 const MAX_COUNTED = 10_000;
 
 /**
- * For each later generation of the log, how many receipts and signed events came into it that are
- * of before it began: those whose place was lost and that agents handed in again, and those that
- * still waited in a spool. Ids grow with the time, so only what came since is read.
+ * For each later generation of the log, counts its receipts and signed events from before it began:
+ * those that lost their place and that agents submitted again, and those that were still queued in
+ * a spool. Ids grow with time, so this reads only what came since.
  */
-export async function countHandedInAgain(
+export async function countResubmitted(
   tx: DatabaseTransaction,
   orgId: string,
 ): Promise<LogKeys["handed_in_again"]> {
