@@ -13,7 +13,8 @@ const UUID = /^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
 
 /**
  * The value of `Idempotency-Key`, or null without one. Throws 400 if it is neither a ULID nor a
- * UUID.
+ * UUID. How long a key is kept is in the contract's limits (`IDEMPOTENCY_WINDOW_S`,
+ * `RECEIPT_IDEMPOTENCY_WINDOW_S`).
  */
 export function readIdempotencyKey(header: string | string[] | undefined): string | null {
   if (header === undefined) return null;
