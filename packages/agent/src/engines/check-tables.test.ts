@@ -96,6 +96,50 @@ describe("tables that the backup did not count", () => {
   });
 });
 
+describe("tables that neither the metadata name nor the source counted", () => {
+  const check = async (
+    counts: Readonly<Record<string, number>>,
+    { seen = null, slow = [] }: { seen?: EarlierTests | null; slow?: readonly string[] } = {},
+  ) => {
+    const unnamed = new Map<string, bigint>();
+    const outcomes = await checkTables({
+      metadata: { tables: [{ name: "named", rows: 9 }], table_count: 4 },
+      seen,
+      tables: ["named", ...Object.keys(counts)],
+      readOne: () => Promise.resolve(true),
+      count: (table, seconds) =>
+        Promise.resolve(
+          slow.includes(table)
+            ? { kind: "timeout", after_s: seconds ?? 0 }
+            : { kind: "rows", rows: [`{"rows":${table === "named" ? 9 : counts[table]}}`] },
+        ),
+      countQuery: () => "count",
+      onUnnamed: (table, rows) => void unnamed.set(table, rows),
+    });
+    const of = (id: string) => outcomes.find((each) => each.id === id)?.observed;
+    return { outcomes, of, unnamed };
+  };
+
+  test("are counted in the copy, so that the next test misses one that is gone or empty", async () => {
+    const { of, unnamed } = await check({ a: 7, b: 0, c: 3 });
+    expect(of("inferred:rest")).toMatchObject({ tables: 3, rows: 10, filled: 2, empty: 1 });
+    expect(of("inferred:tables")).toEqual({ tables: 1, missing: 0 });
+    expect(Object.fromEntries(unnamed)).toEqual({ a: 7n, b: 0n, c: 3n });
+    const seen = seenIn([{ id: "inferred:rows:c", observed: { rows: 3 } }]);
+    const { outcomes } = await check({ a: 7, b: 0, c: 0 }, { seen });
+    expect(outcomes.filter(({ result }) => result === "failed").map(({ id }) => id)).toEqual([
+      "inferred:rows:c",
+    ]);
+  });
+
+  test("are named by their number if there was no time for one of them", async () => {
+    const { of, unnamed } = await check({ a: 7, b: 0, c: 3 }, { slow: ["a"] });
+    expect(of("inferred:rest")).toBeUndefined();
+    expect(of("inferred:tables")).toEqual({ tables: 1, missing: 0, not_counted: 1 });
+    expect([...unnamed.keys()]).toEqual(["c", "b"]);
+  });
+});
+
 test("a table without rows is named as long as no test saw any in it", async () => {
   const empty = async (seen: EarlierTests | null) => {
     const outcomes = await checkTables({

@@ -81,6 +81,7 @@ export async function checkTables(check: TablesToCheck): Promise<CheckOutcome[]>
     outcomes.push(withLoss(held, table, rowsOf(outcome), seen));
     if (rowsOf(outcome) === 0n) empty.push(table);
   }
+  const until = performance.now() + (check.countBudget_s ?? COUNTING_S) * 1000;
   const inCopy = await countInCopy(
     check,
     uncounted.filter((table) => readable.has(table)),
@@ -91,21 +92,21 @@ export async function checkTables(check: TablesToCheck): Promise<CheckOutcome[]>
   const rest = await checkRest(
     check,
     tables.filter((table) => !named.has(table)),
+    until,
   );
-  const unnamed = Math.max(0, tableCountOf(metadata) - named.size);
   const there = tablesPresentCheck({
     expected: [...named],
     present: [...readable, ...notReadHere],
     notCounted: {
       names: uncounted.filter((table) => !inCopy.counted.has(table)),
-      more: rest.length > 0 ? 0 : unnamed,
+      more: rest.notCounted,
     },
     notRead: notReadHere,
     empty: empty.filter((table) => seen?.hadRows(table) !== true),
     ...(check.of === undefined ? {} : { of: check.of }),
     duration_ms: read_ms,
   });
-  return [...(there === null ? [] : [there]), ...outcomes, ...rest];
+  return [...(there === null ? [] : [there]), ...outcomes, ...rest.outcomes];
 }
 
 /**
@@ -132,23 +133,45 @@ async function countInCopy(
 
 /** A receipt has no room for more. */
 const MAX_LOST = 50;
+/** Too little time to count another table. */
+const LEAST_S = 0.05;
+
+interface Rest {
+  readonly outcomes: readonly CheckOutcome[];
+  /** How many of these tables were counted neither at the source nor here. */
+  readonly notCounted: number;
+}
 
 /**
  * Makes one check of all tables that the metadata do not name, and one for each of them that lost
- * rows.
+ * rows. If neither the source nor the last test counted them, they are counted until the time is
+ * up, and there is the first check only if all of them were.
  */
-async function checkRest(check: TablesToCheck, tables: readonly string[]): Promise<CheckOutcome[]> {
+async function checkRest(
+  check: TablesToCheck,
+  largestFirst: readonly string[],
+  until: number,
+): Promise<Rest> {
   const { metadata, seen } = check;
   const expected = restOfMetadata(metadata);
+  const unnamed = Math.max(0, tableCountOf(metadata) - tablesOfMetadata(metadata).length);
   const wasCounted = seen?.newest?.checks.some(({ id }) => id.startsWith("inferred:rest")) === true;
-  const isMeant = tableCountOf(metadata) > tablesOfMetadata(metadata).length;
-  if (expected === null && !(wasCounted && isMeant)) return [];
+  const isLimited = expected === null && !wasCounted;
+  if (expected === null && (unnamed === 0 || (isLimited && largestFirst.length === 0)))
+    return { outcomes: [], notCounted: unnamed };
   const started = performance.now();
   const counts: (readonly [string, bigint])[] = [];
   const lost: CheckOutcome[] = [];
-  for (const table of tables) {
+  let notInTime = 0;
+  for (const table of isLimited ? largestFirst.toReversed() : largestFirst) {
     const begun = performance.now();
-    const outcome = await check.count(table);
+    const half_s = (until - begun) / 2000;
+    const outcome =
+      !isLimited || half_s > LEAST_S ? await check.count(table, isLimited ? half_s : undefined) : null;
+    if (outcome === null || (isLimited && outcome.kind === "timeout")) {
+      notInTime += 1;
+      continue;
+    }
     const floor = seen?.floorOf(table)?.rows ?? null;
     const rows = rowsOf(outcome);
     if (floor !== null) {
@@ -161,6 +184,7 @@ async function checkRest(check: TablesToCheck, tables: readonly string[]): Promi
     counts.push([table, rows]);
     check.onUnnamed?.(table, rows);
   }
+  if (notInTime > 0) return { outcomes: lost.slice(0, MAX_LOST), notCounted: notInTime };
   const kept = counts.filter(
     ([table]) => seen?.mayShrink(table) !== true && seen?.wasAccepted(table) !== true,
   );
@@ -174,7 +198,7 @@ async function checkRest(check: TablesToCheck, tables: readonly string[]): Promi
     sha256: restDigest(counts.map(([table, rows]) => [check.plainName?.(table) ?? table, rows])),
     duration_ms: performance.now() - started,
   });
-  return [...lost.slice(0, MAX_LOST), all];
+  return { outcomes: [...lost.slice(0, MAX_LOST), all], notCounted: 0 };
 }
 
 function rowsOf(outcome: QueryOutcome): bigint | null {

@@ -157,6 +157,14 @@ test("damage to dumps of a PostgreSQL database is noticed as the table says", as
     drops,
     "index public.by_n (missing)",
   );
+  const fickle = await dumped(`
+    create function fickle(int) returns float8 immutable language plpgsql as 'begin return random(); end';
+    create index by_chance on steady (fickle(id))`);
+  dumpsTable.noticed(
+    "an index made with a function that is declared immutable and is not",
+    fickle,
+    "public.by_chance",
+  );
   const broken = await dumped(
     "set session_replication_role = replica; update lines set of = 1000 where id = 7",
   );

@@ -9,10 +9,17 @@ const HOUR_MS = 3600 * 1000;
 export function seenIn(
   checks: PassedBefore["tests"][number]["checks"],
   mayShrink: readonly string[] = [],
+  unnamed: ReadonlyMap<string, bigint> = new Map(),
 ): EarlierTests {
   const at = new Date(Date.now() - HOUR_MS).toISOString();
   const backupId = newId("backup", Date.parse(at));
-  return new EarlierTests({ source: "shop", tests: [{ at, backupId, madeAt: at, checks }], mayShrink });
+  const test = { at, backupId, madeAt: at };
+  return new EarlierTests({
+    source: "shop",
+    tests: [{ ...test, checks }],
+    unnamed: [...unnamed].map(([name, rows]) => ({ name, seen: [{ rows: Number(rows), test }] })),
+    mayShrink,
+  });
 }
 
 /** The same of a test that saw exactly the tables that a backup names. */

@@ -51,11 +51,8 @@ export class RestoredForeign implements Restored {
   async inferredChecks(context: InferredContext): Promise<readonly CheckOutcome[]> {
     const started = performance.now();
     const present = await this.tables(context.signal);
-    // The largest tables, and those that must have rows, which may be small by now.
-    const counted = present.filter(
-      (name, at) => at < MAX_TABLES_LISTED || (context.seen?.floorOf(name) ?? null) !== null,
-    );
-    const tables = counted.map((name) => ({ name }));
+    // The largest have a check of their own. The others are counted together.
+    const tables = present.slice(0, MAX_TABLES_LISTED).map((name) => ({ name }));
     const table_count = Math.max(tables.length, present.length);
     const outcomes = await this.#inner.inferredChecks({ ...context, metadata: { tables, table_count } });
     const rows = outcomes.reduce((sum, { id, observed }) => {
@@ -90,6 +87,10 @@ export class RestoredForeign implements Restored {
 
   checkConstraints(limits: IntegrityLimits): Promise<FinishAlone> {
     return this.#inner.checkConstraints?.(limits) ?? Promise.resolve(() => Promise.resolve([]));
+  }
+
+  checkIndexes(limits: IntegrityLimits): Promise<FinishAlone> {
+    return this.#inner.checkIndexes?.(limits) ?? Promise.resolve(() => Promise.resolve([]));
   }
 
   /** Whatever made the dump, the copy is a database like any other. */

@@ -68,7 +68,7 @@ export async function testIt(
   passed?: RestoreTestResult,
 ): Promise<RestoreTestResult> {
   const tested = await testBackup(place, of, backup, {
-    seen: passed === undefined ? undefined : seenIn(passed.checks),
+    seen: passed === undefined ? undefined : seenIn(passed.checks, [], passed.unnamed),
   });
   expect(readdirSync(place.scratch)).toEqual([]);
   return tested;

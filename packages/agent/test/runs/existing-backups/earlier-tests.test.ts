@@ -36,6 +36,23 @@ test("an SQLite file without its indexes and triggers does not pass, one without
   }
 });
 
+test("of more tables than a receipt names, a small one that is gone or empty does not pass", async () => {
+  const tables = Array.from({ length: 320 }, (_, at) => `t${at}`);
+  const made = (change = ""): Buffer =>
+    run(
+      `rm -f a.db; sqlite3 a.db "begin; ${tables.map((name, at) => `create table ${name} (a); insert into ${name} values (1)${at < 300 ? ", (2)" : ""};`).join("")} commit; ${change}"`,
+    );
+  made();
+  const passed = await testIt(source(), await back(source()));
+  expect(passed.reason).toBeUndefined();
+  expect(passed.unnamed?.size).toBe(20);
+  expect(passed.checks.filter(({ id }) => id.startsWith("inferred:rows:"))).toHaveLength(300);
+  const [gone, empty] = [...(passed.unnamed?.keys() ?? [])];
+  made(`drop table ${gone}; delete from ${empty};`);
+  const lost = await testIt(source(), await back(source()), passed);
+  expect(failedOf(lost)).toEqual(["inferred:kept", `inferred:rows:${empty}`, "inferred:total"]);
+});
+
 test("a table emptied since the last pass, a table gone, and a database without a row do not pass", async () => {
   run("pg_dump -Fc -f a.dump postgres");
   const passed = await testIt(source(), await back(source()));
