@@ -25,7 +25,7 @@ export { type DriverValue, formatRow } from "./format-row.ts";
 export { type QueryOutcome } from "./query-outcome.ts";
 export { digestCheck } from "./digest-check.ts";
 export { foreignKeysCheck } from "./foreign-keys-check.ts";
-export { rowCheckId } from "./inferred-id.ts";
+export { inferredId, rowCheckId } from "./inferred-id.ts";
 export { sqliteIntegrityCheck } from "./integrity-check.ts";
 export { readTwiceCheck } from "./read-twice-check.ts";
 export { restCheck } from "./rest-check.ts";

@@ -298,6 +298,32 @@ describe("damage", () => {
   });
 });
 
+test("a database whose digests have no room in the receipt is named as not compared", async () => {
+  const { tables, databases, ...more } = backup.sourceMetadata as unknown as {
+    tables: { name: string }[];
+    databases: { name: string; content: object; row_counts: object }[];
+  };
+  const without = (each: (typeof databases)[number]): object => ({
+    ...each,
+    content: { ...each.content, large_objects: undefined, rest: null },
+    row_counts: { ...each.row_counts, rest: null },
+  });
+  const tested = await testIt(backup, {
+    ...more,
+    tables: tables.filter(({ name }) => !name.startsWith("orders.")),
+    databases: databases.map((each) => (each.name === "orders" ? without(each) : each)),
+  });
+  expect(tested.reason).toBeUndefined();
+  expect(comparedContentText(tested.checks)).toContain(
+    "not compared: the database orders (database_not_compared) and 2 more",
+  );
+  // Its rows are counted in the copy all the same.
+  expect(tested.checks.find(({ id }) => id === "inferred:rest:orders")?.observed).toMatchObject({
+    tables: 2,
+    rows: 50_001,
+  });
+});
+
 test("a missing database, and one without access, leave nothing", async () => {
   const before = readdirSync(place.blobs);
   await expect(back({ databases: ["orders", "gone"] })).rejects.toMatchObject({

@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import type { ForeignMetadata } from "../engine.ts";
 import type { ContentMetadata } from "./signed-content.ts";
 
@@ -39,12 +40,16 @@ export function expectedContent(
     why === "apart" && known.has(name);
   const notCompared = (Array.isArray(named) ? named : []).map(recordOf);
   const left = Number(count) - notCompared.filter(isKnown).length;
-  return {
-    tags: new Map(
-      listed.flatMap(({ name, content }) =>
-        typeof name === "string" && isTag(content) ? [[name, content] as const] : [],
-      ),
+  const tags = new Map(
+    listed.flatMap(({ name, content }) =>
+      typeof name === "string" && isTag(content) ? [[name, content] as const] : [],
     ),
+  );
+  const inRest = typeof ofRest["tables"] === "number" ? ofRest["tables"] : 0;
+  // A set with many databases has no room for all digests.
+  const lost = Math.max(0, tables - tags.size - inRest);
+  return {
+    tags,
     named: new Set(listed.flatMap(({ name }) => (typeof name === "string" ? [name] : []))),
     sha256,
     rest:
@@ -52,13 +57,16 @@ export function expectedContent(
         ? { tables: ofRest["tables"], sha256: ofRest["sha256"] }
         : null,
     notCompared: {
-      count: typeof count === "number" && Number.isSafeInteger(count) && left > 0 ? left : 0,
-      names: notCompared
-        .slice(0, MAX_NAMES)
-        .filter((each) => !isKnown(each))
-        .flatMap(({ name, why }) =>
-          typeof name === "string" && typeof why === "string" ? [`${name} (${why})`] : [],
-        ),
+      count: (typeof count === "number" && Number.isSafeInteger(count) && left > 0 ? left : 0) + lost,
+      names: [
+        ...(lost === 0 ? [] : [`one of ${plural(lost, "table")} whose digest the receipt lacks (unnamed)`]),
+        ...notCompared
+          .slice(0, MAX_NAMES)
+          .filter((each) => !isKnown(each))
+          .flatMap(({ name, why }) =>
+            typeof name === "string" && typeof why === "string" ? [`${name} (${why})`] : [],
+          ),
+      ],
     },
   };
 }

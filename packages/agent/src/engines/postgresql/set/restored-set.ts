@@ -1,5 +1,5 @@
 import type { CheckOutcome, TableProfile } from "@attestore/proof";
-import { type QueryOutcome, rolesPresentCheck } from "../../../checks/index.ts";
+import { inferredId, type QueryOutcome, rolesPresentCheck } from "../../../checks/index.ts";
 import type {
   ContentComparison,
   FinishAlone,
@@ -15,6 +15,7 @@ import type {
   StartCommand,
 } from "../../engine.ts";
 import { compareObjects, expectedObjects } from "../../content/compare-objects.ts";
+import { recordOf } from "../../content/expected-content.ts";
 import { textsOf } from "../../foreign-texts.ts";
 import { COUNTING_S } from "../../row-counts.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
@@ -25,6 +26,7 @@ import { GLOBALS_WORDS } from "./global-objects.ts";
 import type { RestoredGlobals } from "./restore-globals.ts";
 import { nameInSet } from "../name-in-set.ts";
 import { databasesOfMetadata, rolesOfMetadata } from "./set-metadata.ts";
+import { type UncomparedDatabase, withUncompared } from "./uncompared-databases.ts";
 
 /** Several databases in one scratch server. */
 export class RestoredSet implements Restored {
@@ -93,13 +95,11 @@ export class RestoredSet implements Restored {
 
   async inferredChecks(context: InferredContext): Promise<readonly CheckOutcome[]> {
     const { metadata } = context;
-    const tables = Array.isArray(metadata["tables"]) ? (metadata["tables"] as unknown[]) : [];
     const outcomes: CheckOutcome[] = [];
     const deadline = performance.now() + (context.countBudget_s ?? COUNTING_S) * 1000;
     for (const [name, database] of this.#databases) {
       const countBudget_s = (deadline - performance.now()) / 1000;
-      const begin = nameInSet(name, "");
-      const own = tables.filter((table) => nameOf(table).startsWith(begin));
+      const own = tablesIn(metadata, name);
       const row_counts = databasesOfMetadata(metadata).find((each) => each.name === name)?.metadata[
         "row_counts"
       ];
@@ -118,25 +118,37 @@ export class RestoredSet implements Restored {
     signal,
   }: ContentComparison): Promise<readonly CheckOutcome[]> {
     const deadline = performance.now() + budget_ms;
-    const outcomes: CheckOutcome[] = [];
-    for (const [name, database] of this.#databases) {
+    const known = new Map(databasesOfMetadata(metadata).map((each) => [each.name, each.metadata]));
+    const byName = new Map<string, readonly CheckOutcome[]>();
+    const uncompared: UncomparedDatabase[] = [];
+    // A large database must not take the time of all others.
+    const smallestFirst = [...this.#databases].toSorted(
+      ([a], [b]) => rowsIn(metadata, a, known.get(a)) - rowsIn(metadata, b, known.get(b)),
+    );
+    for (const [name, database] of smallestFirst) {
       const begin = nameInSet(name, "");
-      const { content, extensions } =
-        databasesOfMetadata(metadata).find((each) => each.name === name)?.metadata ?? {};
-      const tables = (Array.isArray(metadata["tables"]) ? (metadata["tables"] as unknown[]) : [])
-        .filter((table) => nameOf(table).startsWith(begin))
-        .map((table) => ({ ...(table as object), name: nameOf(table).slice(begin.length) }));
-      const left_ms = deadline - performance.now();
-      outcomes.push(
-        ...(await database.compareContent({
-          metadata: { ...metadata, content, extensions, tables },
-          key: contentKeyOf(key, name),
-          budget_ms: left_ms,
-          signal,
-        })),
-      );
+      const { content, extensions } = known.get(name) ?? {};
+      const tables = tablesIn(metadata, name).map((table) => ({
+        ...(table as object),
+        name: nameOf(table).slice(begin.length),
+      }));
+      const ofThis = { ...metadata, content, extensions, tables };
+      const outcomes = await database.compareContent({
+        metadata: ofThis,
+        key: contentKeyOf(key, name),
+        budget_ms: deadline - performance.now(),
+        signal,
+      });
+      byName.set(name, outcomes);
+      const has = (what: string): boolean => outcomes.some(({ id }) => id === inferredId(what, name));
+      uncompared.push({
+        name,
+        tables: has("content") ? 0 : countOf(recordOf(content)["tables"]),
+        lacksObjects: !has("objects") && expectedObjects(ofThis) !== null,
+      });
     }
-    return [...outcomes, ...this.#globalsCheck(metadata, key)];
+    const compared = [...this.#databases.keys()].flatMap((name) => byName.get(name) ?? []);
+    return [...withUncompared(compared, uncompared), ...this.#globalsCheck(metadata, key)];
   }
 
   checkConstraints({ alone_ms }: IntegrityLimits): Promise<FinishAlone> {
@@ -184,6 +196,24 @@ export class RestoredSet implements Restored {
     const present = await this.#own.roles(signal);
     return rolesPresentCheck({ expected, present, duration_ms: performance.now() - started });
   }
+}
+
+/** The tables of one database that the metadata name. */
+function tablesIn(metadata: ForeignMetadata, database: string): readonly unknown[] {
+  const tables = Array.isArray(metadata["tables"]) ? (metadata["tables"] as unknown[]) : [];
+  return tables.filter((table) => nameOf(table).startsWith(nameInSet(database, "")));
+}
+
+/** About how many rows a database has, as far as they were counted. */
+function rowsIn(metadata: ForeignMetadata, database: string, own: ForeignMetadata = {}): number {
+  const rest = recordOf(recordOf(own["row_counts"])["rest"]);
+  const named = tablesIn(metadata, database).map((table) => recordOf(table)["rows"]);
+  return [...named, rest["rows"]].reduce<number>((sum, rows) => sum + countOf(rows), 0);
+}
+
+function countOf(value: unknown): number {
+  const count = Number(value);
+  return Number.isFinite(count) && count > 0 ? count : 0;
 }
 
 function nameOf(table: unknown): string {
