@@ -3,12 +3,12 @@ import { decodeSql } from "./dump-encodings.ts";
 import { feed } from "../../processes/feed.ts";
 import { stopIfAborted } from "../../errors/run-error.ts";
 import type { ScratchServer } from "../scratch-server.ts";
-import { type Needs, needsOf } from "./loading-role.ts";
+import { type Needs, needsOf, schemasMadeFor } from "./loading-role.ts";
 import { type PrivilegeStatements, privilegeStatements } from "./privileges/privilege-statements.ts";
 import type { DatabaseObject } from "../content/tagged-objects.ts";
 import { unrestoredInDump } from "./unrestored/unrestored-in-dump.ts";
 import type { Wanted } from "./wanted-of-dump.ts";
-import { entriesToRestore } from "./unrestored/entries-to-restore.ts";
+import { type EntriesToRestore, entriesToRestore, type NotToRestore } from "./unrestored/entries-to-restore.ts";
 
 /** The table of contents is at the start of an archive, and is no longer than this. */
 const MAX_HEAD = 256 << 20;
@@ -21,8 +21,7 @@ export interface LookedInto {
   readonly privileges: PrivilegeStatements | null;
   /** Objects that a restore test does not create; null for the same reasons. */
   readonly unrestored: readonly DatabaseObject[] | null;
-  /** See `entriesToRestore`; null for all. */
-  readonly entries: string | null;
+  readonly restored: EntriesToRestore;
   /** The whole archive, from its beginning. */
   readonly content: AsyncIterable<Buffer>;
   /** For a caller that does not want the content. */
@@ -63,14 +62,14 @@ export async function lookIntoArchive(
     await child.exited;
     stopIfAborted(signal);
     const looked = lookedInto(await beginning, wanted);
-    const entries = await entriesToRestore(
-      looked.unrestored,
+    const restored = await entriesToRestore(
+      notToRestore(looked),
       () => server.run("pg_restore", { args: LIST, isFed: true, signal }),
       head,
     );
     return {
       ...looked,
-      entries,
+      restored,
       content: all(head, pieces),
       close: async () => {
         await pieces.return?.();
@@ -101,7 +100,11 @@ export async function lookIntoFile(
   stopIfAborted(signal);
   const looked = lookedInto(beginning, wanted);
   const list = () => server.run("pg_restore", { args: [...LIST, ...dump], isFed: true, signal });
-  return { ...looked, entries: await entriesToRestore(looked.unrestored, list) };
+  return { ...looked, restored: await entriesToRestore(notToRestore(looked), list) };
+}
+
+function notToRestore({ needs, unrestored }: Pick<LookedInto, "needs" | "unrestored">): NotToRestore {
+  return { unrestored, schemas: schemasMadeFor(needs) };
 }
 
 interface Beginning {

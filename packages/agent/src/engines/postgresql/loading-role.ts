@@ -85,7 +85,18 @@ export function needsOf(sql: string): Needs {
   };
 }
 
-/** Schemas that pg_dump's SQL creates. */
+/**
+ * Schemas that exist before the dump is loaded, most of them for the extensions. The dump creates
+ * them too.
+ */
+export function schemasMadeFor({ extensions, makesPublic }: Needs): ReadonlySet<string> {
+  const ofExtensions = extensions.flatMap(({ schema }) =>
+    schema === "public" || schema.startsWith("pg_") ? [] : [schema],
+  );
+  return new Set([...(makesPublic ? ["public"] : []), ...ofExtensions]);
+}
+
+/** Extensions that pg_dump's SQL creates. */
 function wantedExtensions(sql: string): WantedExtension[] {
   return [...sql.matchAll(CREATE_EXTENSION)]
     .map(([, name = "", schema = ""]) => ({ name: unquotedName(name), schema: unquotedName(schema) }))
@@ -95,18 +106,17 @@ function wantedExtensions(sql: string): WantedExtension[] {
 /**
  * Gives an empty database to the loading role, with the extensions and roles that its dump names.
  * They are created first, so that the extensions' scripts see nothing of the dump.
- * @returns the schemas that exist already, most of them for the extensions. The dump creates them
- * too, and that is no error.
+ * @returns `schemasMadeFor` these needs: that the dump creates them too is no error.
  * @throws RunError
  */
 export async function giveToLoader(
   server: ScratchServer,
   database: string,
-  { extensions, roles, makesPublic }: Needs,
+  needs: Needs,
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
+  const { extensions, roles } = needs;
   await makeRoles(server.run, roles, signal);
-  const schemas = new Set(makesPublic ? ["public"] : []);
   const session = await PsqlSession.open(server.run, { PGDATABASE: database }, signal);
   try {
     // Otherwise row security would hide rows that the checks count.
@@ -118,7 +128,6 @@ export async function giveToLoader(
     ])
       await execute(session, statement);
     for (const { name, schema } of extensions) {
-      if (schema !== "public" && !schema.startsWith("pg_")) schemas.add(schema);
       await execute(
         session,
         `select format('create schema if not exists %I authorization ${LOADING_ROLE}', ${literal(schema)})
@@ -139,7 +148,7 @@ export async function giveToLoader(
   } finally {
     await session.close();
   }
-  return schemas;
+  return schemasMadeFor(needs);
 }
 
 /**

@@ -89,9 +89,11 @@ export async function runPgRestore(
       throw error;
     });
   }
+  const only = await onlyEntries(server, database, found, signal);
+  // An error that is passed over would end a transaction.
+  if (only.length > 0 && found?.restored.leavesOutSchemas === true) schemas = new Set();
   isAtOnce &&= schemas.size === 0;
   const args = isAtOnce ? ["--single-transaction"] : [];
-  const only = await onlyEntries(server, database, found, signal);
   await restored(
     { server, database, role, schemas, only, args, isFedDirectly: true, signal },
     async (child) => {
@@ -106,7 +108,7 @@ export async function runPgRestore(
   return { keepsOrder: isAtOnce, ...(await known(server, database, found, signal)) };
 }
 
-type Found = Pick<LookedInto, "privileges" | "unrestored" | "entries">;
+type Found = Pick<LookedInto, "privileges" | "unrestored" | "restored">;
 
 async function known(
   server: ScratchServer,
@@ -120,8 +122,8 @@ async function known(
 }
 
 /**
- * The arguments with which pg_restore leaves out entries that need a superuser. Without a directory
- * for the list of entries, pg_restore tries them too, and fails.
+ * The arguments with which pg_restore leaves out entries that need a superuser, and schemas that
+ * exist already. Without a directory for the list of entries, pg_restore tries them too, and fails.
  */
 async function onlyEntries(
   { files }: ScratchServer,
@@ -129,7 +131,7 @@ async function onlyEntries(
   found: Found | null,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const entries = found?.entries ?? null;
+  const entries = found?.restored.entries ?? null;
   if (entries === null || files === null) return [];
   const name = `entries-${database}`;
   await files.write(name, Readable.from([Buffer.from(entries)]), signal);

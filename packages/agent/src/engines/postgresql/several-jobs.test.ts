@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { jobsFor } from "./several-jobs.ts";
+import { jobsFor, jobsForFiles } from "./several-jobs.ts";
 
 const table = (name: string, rows: number | null) => ({ name, ...(rows === null ? {} : { rows }) });
 const metadata = {
@@ -12,6 +12,20 @@ const host = { cores: 8, engine_version: "15.18" };
 test("several jobs where no table has most of the rows", () => {
   expect(jobsFor(metadata, host)).toBe(4);
   expect(jobsFor(metadata, { ...host, cores: 2 })).toBe(2);
+});
+
+test("several jobs for a dump of very many tables, whose rows would not keep their order with one", () => {
+  const many = { ...metadata, table_count: 1_001, plaintext_size_bytes: 1 << 20 };
+  expect(jobsFor(many, { ...host, cores: 1 })).toBe(2);
+  expect(jobsFor({ ...many, tables: [table("a", null)] }, host)).toBe(4);
+  expect(jobsFor({ ...many, table_count: 1_000 }, host)).toBe(1);
+  expect(jobsFor(many, { ...host, engine_version: "13.9" })).toBe(1);
+});
+
+test("several jobs for a dump in directory format, also on one core", () => {
+  expect(jobsForFiles(1)).toBe(2);
+  expect(jobsForFiles(4)).toBe(4);
+  expect(jobsForFiles(64)).toBe(8);
 });
 
 test.each([

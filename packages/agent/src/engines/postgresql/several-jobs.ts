@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { text } from "node:stream/consumers";
 import type { ForeignMetadata } from "../engine.ts";
 import type { Place } from "../../sandboxes/place.ts";
-import { tablesOfMetadata } from "../tables-of-metadata.ts";
+import { tableCountOf, tablesOfMetadata } from "../tables-of-metadata.ts";
 import { majorOf } from "./version.ts";
 
 /** Each is a connection that loads one table or builds one index. */
@@ -16,6 +16,13 @@ const LEAST_MAJOR = 14;
  * rows. Beyond this share of all rows, loading one table after the other takes no longer.
  */
 const MAX_SHARE = 0.5;
+/**
+ * A dump with more has too many statements for one transaction, and with one job alone its rows
+ * would not keep their order.
+ */
+const MANY_TABLES = 1_000;
+/** Enough for a scratch server. */
+const MAX_JOBS_OF_FILES = 8;
 /** Free space, in sizes of the dump: itself, and the database made from it with all indexes. */
 const ROOM = 8;
 
@@ -31,13 +38,20 @@ export function jobsFor(
   }: { readonly cores?: number; readonly engine_version: string },
 ): number {
   const bytes = plaintextBytesOf(metadata);
-  if (metadata["dump_format"] !== "pg_dump-custom" || bytes === null || bytes < LEAST_BYTES) return 1;
+  if (metadata["dump_format"] !== "pg_dump-custom" || bytes === null) return 1;
   if (majorOf(engine_version) < LEAST_MAJOR) return 1;
+  if (tableCountOf(metadata) > MANY_TABLES) return Math.max(2, Math.min(MAX_JOBS, cores));
+  if (bytes < LEAST_BYTES) return 1;
   const rows = tablesOfMetadata(metadata).map((table) => Number(table.rows ?? NaN));
   const all = rows.reduce((sum, each) => sum + each, 0);
   // Also false if a table was not counted.
   const isShared = rows.length > 1 && Math.max(...rows) <= MAX_SHARE * all;
   return isShared ? Math.min(MAX_JOBS, cores) : 1;
+}
+
+/** The same for a dump in directory format: never one, which would not keep the order of rows. */
+export function jobsForFiles(cores = availableParallelism()): number {
+  return Math.max(2, Math.min(MAX_JOBS_OF_FILES, cores));
 }
 
 /** As the backup's maker signed it. */

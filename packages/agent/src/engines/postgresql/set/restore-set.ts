@@ -1,5 +1,4 @@
 import { plural } from "@attestore/proof";
-import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { RunError } from "../../../errors/run-error.ts";
 import { type ForeignMetadata, type Restored, RestoreRefused } from "../../engine.ts";
@@ -9,6 +8,7 @@ import { dropWhatSourceLacks, prepareDatabase } from "../prepare-database.ts";
 import { LOADING_ROLE } from "../loading-role.ts";
 import { type Loaded, restoreFile, runPgRestore } from "../run-pg-restore.ts";
 import { RestoredPostgresql } from "../restored.ts";
+import { jobsForFiles } from "../several-jobs.ts";
 import { RestoredSet } from "./restored-set.ts";
 import { restoreGlobals } from "./restore-globals.ts";
 import { databasesOfMetadata } from "./set-metadata.ts";
@@ -20,9 +20,6 @@ interface Next {
   readonly entry: DatabaseEntry;
   readonly content: AsyncIterable<Buffer>;
 }
-
-/** Enough for a scratch server. */
-const MAX_JOBS = 8;
 
 /**
  * Restores a set of databases, one after the other, into one scratch server.
@@ -102,7 +99,7 @@ async function restoreOne(
     await server.files.write(join(name, next.entry.file), next.content, signal);
     reading.take();
   }
-  const jobs = Math.min(MAX_JOBS, availableParallelism());
+  const jobs = jobsForFiles();
   return restoreFile(
     server,
     scratchName(database),
