@@ -154,10 +154,13 @@ async function checkRest(
 ): Promise<Rest> {
   const { metadata, seen } = check;
   const expected = restOfMetadata(metadata);
-  const unnamed = Math.max(0, tableCountOf(metadata) - tablesOfMetadata(metadata).length);
+  const named = tablesOfMetadata(metadata).length;
+  const unnamed = Math.max(0, tableCountOf(metadata) - named);
   const wasCounted = seen?.newest?.checks.some(({ id }) => id.startsWith("inferred:rest")) === true;
   const isLimited = expected === null && !wasCounted;
-  if (expected === null && (unnamed === 0 || (isLimited && largestFirst.length === 0)))
+  // Counts that nothing is known about say too little beside nothing else.
+  const isShown = largestFirst.length > 0 && named > 0;
+  if (expected === null && (unnamed === 0 || (isLimited && !isShown)))
     return { outcomes: [], notCounted: unnamed };
   const started = performance.now();
   const counts: (readonly [string, bigint])[] = [];

@@ -5,6 +5,7 @@ import {
   evaluateCanary,
   evaluateCheck,
   keptCheck,
+  kindsCheck,
   type EarlierTests,
   totalRowsCheck,
   withoutCanaries,
@@ -84,7 +85,9 @@ export async function runChecks(restored: Restored, run: ChecksToRun): Promise<R
     if (canary === undefined) throw new Error("a canary check without its canary");
     add(evaluateCanary(check, canary, outcome, duration_ms), []);
   }
-  // The schema alone is not data. It counts only if another check read data.
+  // Objects and the schema alone are not data. They count only if another check read data.
+  const kinds = readData === 0 ? null : await objectsLeft(restored, run);
+  if (kinds !== null) add(kinds, []);
   const schema = readData === 0 ? null : await schemaCheck(restored, run);
   if (schema !== null) add(schema, []);
   // All of them share the cores, so that none waits for another's last table or index. None of them
@@ -118,6 +121,12 @@ export async function runChecks(restored: Restored, run: ChecksToRun): Promise<R
     add(outcome, seen);
   }
   return { outcomes: withFewTexts(outcomes), readData, unnamed, profile };
+}
+
+async function objectsLeft(restored: Restored, { seen, signal }: ChecksToRun): Promise<CheckOutcome | null> {
+  const started = performance.now();
+  const kinds = await restored.objectKinds?.(signal);
+  return kinds === undefined ? null : kindsCheck({ kinds, seen, duration_ms: performance.now() - started });
 }
 
 /** Constraints are looked at in this time, however long the restore took. */

@@ -102,6 +102,7 @@ test("a restore test passes if the schema and every count are the same, and its 
     image_digest: podman.run("image", "inspect", "--format", "{{.Digest}}", `${MARIADB_IMAGE}:10.11`).trim(),
   });
   expect(tested.checks.map(({ id, result }) => `${id} ${result}`).toSorted()).toEqual([
+    "inferred:kinds passed",
     "inferred:objects passed",
     "inferred:rows:shop.old_fashioned passed",
     "inferred:rows:shop.orders passed",

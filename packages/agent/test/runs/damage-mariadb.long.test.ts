@@ -190,7 +190,7 @@ test("a hundredth of a column encrypted in place is suspicious, and fails only w
 test("damage at the source is noticed as the table says", async () => {
   expect(passed.reason).toBeUndefined();
   server.sql(`use shop; rename table dropped to gone; delete from emptied; delete from small_24; delete from halved where id > 50; delete from steady where id > 90;
-    drop index by_n on rulers; drop function twice; drop view few; drop event nightly;`);
+    drop index by_n on rulers; drop function twice; drop view few; drop event nightly; drop trigger touched;`);
   if (!isMysql()) server.sql("alter table shop.history drop system versioning");
   const made = await back();
   const tested = await testIt(made, { seen: seenForDays(passed) });
@@ -203,6 +203,8 @@ test("damage at the source is noticed as the table says", async () => {
     table.noticed("earlier versions of rows dropped at the source", tested, "shop.history (history)");
   expect(made.sourceMetadata["schema_hash"]).not.toBe(backup.sourceMetadata["schema_hash"]);
   table.says("an index, routine, view or event dropped at the source", "reported as drift");
+  table.noticed("all triggers dropped at the source", tested, "triggers 0 of");
+  table.noticed("all events that happen again and again dropped at the source", tested, "events 0 of");
   server.sql(shop());
 });
 

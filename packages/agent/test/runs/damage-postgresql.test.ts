@@ -79,6 +79,26 @@ test("at the source, what only earlier tests show", async () => {
   own.noticed("the 24th of many small tables emptied", emptied, "public.small_24");
 });
 
+test("objects that the source lost are missed, each kind by name", async () => {
+  const made = await source.damaged(
+    `drop rule kept on few; drop policy own on lines; drop trigger touched on lines; drop trigger of_parts on parts;
+     drop event trigger at_end; drop view few; drop materialized view counted; drop function twice, touch, told;
+     drop extension pg_trgm; select lo_unlink(4711); drop type names; drop domain positive_n cascade; drop type mood cascade`,
+    source.back,
+  );
+  const tested = await source.test(made, made, seenForDays(passed));
+  for (const [what, names] of [
+    ["all triggers dropped at the source", "triggers 0 of"],
+    ["most functions dropped at the source", "functions 1 of"],
+    ["all views dropped at the source", "views 0 of"],
+    ["all policies dropped at the source", "policies 0 of"],
+    ["all rules dropped at the source", "rules 0 of"],
+    ["all large objects deleted at the source", "large objects 0 of"],
+    ["most types dropped at the source", "types "],
+  ] as const)
+    own.noticed(what, tested, names);
+});
+
 test.each([
   ["every value of a column set to NULL", "update letters set mail = null", "mail"],
   [

@@ -81,6 +81,16 @@ test("damage at the source is noticed as the table says", async () => {
   table.says("an index dropped at the source", "reported as drift");
 });
 
+test("objects that the source lost are missed, each kind by name", async () => {
+  const made = await back(
+    make("damaged", "drop index by_n; drop trigger touched; drop view few", source.path),
+  );
+  const tested = await testIt(made, made, seenForDays(passed));
+  alone.noticed("all indexes dropped at the source", tested, "indexes 0 of");
+  alone.noticed("all triggers dropped at the source", tested, "triggers 0 of");
+  alone.noticed("all views dropped at the source", tested, "views 0 of");
+});
+
 /** Each list is one dump: a receipt has no room to name everything at once. */
 const ON_THE_WAY: readonly (readonly (readonly [what: string, sql: string, names: string])[])[] = [
   [

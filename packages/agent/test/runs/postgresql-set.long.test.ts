@@ -160,6 +160,7 @@ test("several databases and the server's globals are backed up and restored", as
     "inferred:rows:postgres.public.here",
     "inferred:roles",
     "own",
+    "inferred:kinds",
     "inferred:schema",
     "inferred:content:Bill ing",
     "inferred:objects:Bill ing",

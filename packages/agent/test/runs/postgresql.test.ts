@@ -74,6 +74,7 @@ test("a restore test passes if the schema and every count are the same", async (
     "inferred:content",
     "inferred:foreign_keys",
     "inferred:indexes",
+    "inferred:kinds",
     "inferred:objects",
     "inferred:privileges",
     `inferred:rows:"Sales"."we ""ird:name"`,

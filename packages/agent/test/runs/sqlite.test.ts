@@ -42,6 +42,7 @@ test("a backup restores, with every number exact", async () => {
     'inferred:rows:odd "name passed',
     "large passed",
     "sum passed",
+    "inferred:kinds passed",
     "inferred:schema passed",
     "inferred:content passed",
     "inferred:objects passed",

@@ -1,5 +1,5 @@
 import type { CheckOutcome } from "@attestore/proof";
-import { evaluateCheck, formatRow, kindsCheck, type QueryOutcome } from "../../checks/index.ts";
+import { evaluateCheck, formatRow, type QueryOutcome } from "../../checks/index.ts";
 import type {
   ContentComparison,
   FinishAlone,
@@ -48,6 +48,10 @@ export class RestoredForeign implements Restored {
     return this.#inner.tables?.(signal) ?? Promise.resolve([]);
   }
 
+  objectKinds(signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
+    return this.#inner.objectKinds?.(signal) ?? Promise.resolve(new Map());
+  }
+
   async inferredChecks(context: InferredContext): Promise<readonly CheckOutcome[]> {
     const started = performance.now();
     const present = await this.tables(context.signal);
@@ -77,7 +81,7 @@ export class RestoredForeign implements Restored {
       },
       performance.now() - started,
     );
-    return [...outcomes, data, ...(await this.#kinds(context))];
+    return [...outcomes, data];
   }
 
   /** Compared with the content of the dump, as it was read while it was restored. */
@@ -100,14 +104,6 @@ export class RestoredForeign implements Restored {
 
   profile(profiling: Profiling): Promise<FoundProfile> {
     return this.#inner.profile?.(profiling) ?? Promise.resolve({ tables: [], left_out: 0 });
-  }
-
-  async #kinds({ seen, signal }: InferredContext): Promise<readonly CheckOutcome[]> {
-    const started = performance.now();
-    const kinds = await this.#inner.objectKinds?.(signal);
-    if (kinds === undefined) return [];
-    const check = kindsCheck({ kinds, seen, duration_ms: performance.now() - started });
-    return check === null ? [] : [check];
   }
 
   close(): Promise<void> {

@@ -8,7 +8,11 @@ import { type PrivilegeStatements, privilegeStatements } from "./privileges/priv
 import type { DatabaseObject } from "../content/tagged-objects.ts";
 import { unrestoredInDump } from "./unrestored/unrestored-in-dump.ts";
 import type { Wanted } from "./wanted-of-dump.ts";
-import { type EntriesToRestore, entriesToRestore, type NotToRestore } from "./unrestored/entries-to-restore.ts";
+import {
+  type EntriesToRestore,
+  entriesToRestore,
+  type NotToRestore,
+} from "./unrestored/entries-to-restore.ts";
 
 /** The table of contents is at the start of an archive, and is no longer than this. */
 const MAX_HEAD = 256 << 20;

@@ -74,7 +74,7 @@ SQL
   const lost = await testIt(source(), bare, passed);
   expect(lost.result).toBe("failed");
   expect(failedOf(lost)).toEqual(["inferred:kinds"]);
-  expect(lost.reason).toContain("0 indexes, and passed tests of the last 30 days saw up to 3");
+  expect(lost.reason).toContain("saw: indexes 0 of 3");
   expect(lost.reason).toContain("attestore accept shop . --because REASON");
 });
 

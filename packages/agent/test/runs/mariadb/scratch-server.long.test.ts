@@ -218,6 +218,7 @@ test("code that a user of the source defined runs in a check with rights to read
     { id: "inferred:rows:crowded.t", result: "passed" },
     { id: "honest", result: "passed" },
     { id: "hostile", result: "failed" },
+    { id: "inferred:kinds", result: "passed" },
     { id: "inferred:schema", result: "passed" },
     { id: "inferred:content", result: "passed" },
     { id: "inferred:objects", result: "passed" },

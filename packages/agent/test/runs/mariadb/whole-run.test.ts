@@ -75,6 +75,7 @@ test("a restore test passes if the schema and every count are the same", async (
     "defined passed",
     "inferred:content passed",
     "inferred:foreign_keys passed",
+    "inferred:kinds passed",
     "inferred:objects passed",
     "inferred:rows:shop.items passed",
     "inferred:rows:shop.old_fashioned passed",

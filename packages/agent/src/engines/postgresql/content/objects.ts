@@ -179,10 +179,15 @@ export const SOURCE_OBJECTS = OBJECTS("''");
 /** In a restored copy. A sequence that was never used has no value. */
 export const RESTORED_OBJECTS = OBJECTS("coalesce(pg_sequence_last_value(r.oid)::text, '')");
 
-/** Kinds, each with the number of its objects as text. */
+/**
+ * Kinds, each with the number of its objects as text. Every database has the extension plpgsql from
+ * its beginning.
+ */
 export const OBJECT_KINDS = OBJECTS(
   "''",
-  "select json_build_array(kind, count(*)::text) from object where kind <> 'extension' group by kind",
+  `select json_build_array(kind, count(*)::text) from object
+   where kind <> 'large_objects' and (kind, name) <> ('extension', 'plpgsql') group by kind
+   union all select json_build_array('large_object', count(*)::text) from pg_largeobject_metadata`,
 );
 
 export function databaseObjects(output: string): DatabaseObject[] {

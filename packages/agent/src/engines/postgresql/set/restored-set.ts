@@ -93,6 +93,14 @@ export class RestoredSet implements Restored {
     return names;
   }
 
+  async objectKinds(signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
+    const kinds = new Map<string, number>();
+    for (const database of this.#databases.values())
+      for (const [kind, count] of await database.objectKinds(signal))
+        kinds.set(kind, (kinds.get(kind) ?? 0) + count);
+    return kinds;
+  }
+
   async inferredChecks(context: InferredContext): Promise<readonly CheckOutcome[]> {
     const { metadata } = context;
     const outcomes: CheckOutcome[] = [];

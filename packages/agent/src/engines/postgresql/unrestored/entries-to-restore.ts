@@ -48,9 +48,7 @@ export async function entriesToRestore(
   // A partial list would leave out entries that should be restored.
   if ((await child.exited).code !== 0) return { entries: null, leavesOutSchemas: schemas.size === 0 };
   const found = linesOfSchemas(lines, schemas);
-  const kept = lines.filter(
-    (line) => !(hasUnrestored && LEFT_OUT.test(line)) && found?.has(line) !== true,
-  );
+  const kept = lines.filter((line) => !(hasUnrestored && LEFT_OUT.test(line)) && found?.has(line) !== true);
   return {
     entries: kept.map((line) => `${line.slice(0, line.indexOf(";") + 1)}\n`).join(""),
     leavesOutSchemas: found !== null,
@@ -61,10 +59,7 @@ export async function entriesToRestore(
  * The lines of these schemas. Null if that is not certain, because a list does not say where a name
  * with a space ends.
  */
-function linesOfSchemas(
-  lines: readonly string[],
-  schemas: ReadonlySet<string>,
-): ReadonlySet<string> | null {
+function linesOfSchemas(lines: readonly string[], schemas: ReadonlySet<string>): ReadonlySet<string> | null {
   const found = new Map<string, string>();
   for (const schema of schemas) if (!/^[!-~]+$/.test(schema)) return null;
   for (const line of lines) {
