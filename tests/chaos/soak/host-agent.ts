@@ -11,7 +11,8 @@ import { until } from "../../e2e/harness/wait.ts";
 import { SmallDisk } from "./small-disk.ts";
 import type { World } from "./worlds/world.ts";
 
-const DISK_MIB = 96;
+/** Each receipt of the agent takes some of it for good. */
+const DISK_MIB = 512;
 const SETTLED_WITHIN_S = 120;
 
 export interface Person {

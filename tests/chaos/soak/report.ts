@@ -6,6 +6,8 @@ export interface Round {
   area: string;
   /** The longest time without an acknowledged receipt, from the fault until all is well again. */
   silent_ms: number;
+  /** How long the checks after it took. */
+  checked_ms: number;
 }
 
 export interface Violation {
@@ -53,6 +55,7 @@ export function formatReport(report: Report): string {
     "|---|---|---|",
     ...held,
     "",
+    paceOf(rounds),
     `most memory: ${peaks.join(", ")}`,
     ...memory.growths.map(
       ({ kind, rounds: of, middle_mib, last_mib }) =>
@@ -66,6 +69,13 @@ export function formatReport(report: Report): string {
   ].join("\n");
 }
 
-function seconds(ms: number): string {
+/** Whether the checks, which look at what only grows, take longer at the end. */
+function paceOf(rounds: readonly Round[]): string {
+  const third = Math.ceil(rounds.length / 3);
+  const checks = (some: readonly Round[]): string => seconds(median(some.map((round) => round.checked_ms)));
+  return `checks after a round, median: ${checks(rounds.slice(0, third))} in the first third, ${checks(rounds.slice(-third))} in the last`;
+}
+
+export function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
 }

@@ -1,37 +1,36 @@
 import { spawnSync } from "node:child_process";
-import { closeSync, openSync, readFileSync, rmSync, statfsSync, writeSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync, statfsSync } from "node:fs";
 
 const MIB = 1024 ** 2;
+/** It may grow between the look at its size and its new limit, which then is refused. */
+const ATTEMPTS = 100;
 
-/** A file system of its own, small enough to be filled. Making one takes root's rights. */
+/** A file system of its own that can be made too small. Making one takes root's rights. */
 export class SmallDisk {
   readonly directory: string;
+  readonly #mebibytes: number;
 
   /** @param directory an empty one, that it is mounted at */
   constructor(directory: string, mebibytes: number) {
     this.directory = directory;
+    this.#mebibytes = mebibytes;
     run("mount", "-t", "tmpfs", "-o", `size=${mebibytes}m,mode=0755`, "attestore-soak", directory);
   }
 
-  /** Leaves so much room, or none; `empty` gives it back. */
+  /** Takes all room but so much of it; `empty` gives it back. */
   fill(leftMebibytes = 0): void {
-    const file = openSync(this.#ballast, "w");
-    const piece = Buffer.alloc(MIB);
-    try {
-      const { bavail, bsize } = statfsSync(this.directory);
-      for (let left = bavail * bsize - leftMebibytes * MIB; left > 0; left -= MIB)
-        writeSync(file, piece, 0, Math.min(left, MIB));
-    } catch (error) {
-      // It is full, which is what is wanted.
-      if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
-    } finally {
-      closeSync(file);
-    }
+    for (let attempt = 1; ; attempt++)
+      try {
+        const { blocks, bfree, bsize } = statfsSync(this.directory);
+        this.#resize((blocks - bfree) * bsize + leftMebibytes * MIB);
+        return;
+      } catch (error) {
+        if (attempt === ATTEMPTS) throw error;
+      }
   }
 
   empty(): void {
-    rmSync(this.#ballast, { force: true });
+    this.#resize(this.#mebibytes * MIB);
   }
 
   /** All that are mounted below the directory. What still uses one keeps it until it ends. */
@@ -42,8 +41,8 @@ export class SmallDisk {
     }
   }
 
-  get #ballast(): string {
-    return join(this.directory, "ballast");
+  #resize(bytes: number): void {
+    run("mount", "-o", `remount,size=${bytes}`, this.directory);
   }
 }
 

@@ -4,7 +4,7 @@ import { Invariants } from "./invariants.ts";
 import { Load } from "./load.ts";
 import { Memory } from "./memory.ts";
 import { Random } from "./random.ts";
-import type { Report, Round, Violation } from "./report.ts";
+import { seconds, type Report, type Round, type Violation } from "./report.ts";
 import type { World } from "./worlds/world.ts";
 
 export interface SoakOptions {
@@ -53,10 +53,14 @@ export async function soak(world: World, options: SoakOptions): Promise<Report> 
         break;
       }
       const silent_ms = load.gap.end();
-      rounds.push({ fault, area: next.area, silent_ms: Math.round(silent_ms) });
+      const round: Round = { fault, area: next.area, silent_ms: Math.round(silent_ms), checked_ms: 0 };
+      rounds.push(round);
+      const checksBegan = performance.now();
       await invariants.afterRound();
+      round.checked_ms = Math.round(performance.now() - checksBegan);
       takeMemory(memory, world, load);
-      say(`${rounds.length}. ${fault}: ${(silent_ms / 1000).toFixed(1)} s without a receipt`);
+      const took = { silence: seconds(silent_ms), checks: seconds(round.checked_ms) };
+      say(`${rounds.length}. ${fault}: ${took.silence} without a receipt, checks ${took.checks}`);
     }
     fault = "at the end";
     await load.stop().catch((error: Error) => violate("recovery", error.message));

@@ -17,7 +17,8 @@ export interface Host {
   run: (...args: string[]) => Promise<Finished>;
   start: (...args: string[]) => Running;
   addSources: (yaml: string) => void;
-  receipts: () => StoredReceipt[];
+  /** All of them, or those of some files. */
+  receipts: (among?: (file: string) => boolean) => StoredReceipt[];
   /** Files in the root or the temporary directory that hold what must only be there encrypted. */
   plaintext: () => string[];
   processes: () => Process[];
@@ -54,7 +55,7 @@ export function newHost(env: Environment = {}): Host {
       const config = join(root, "config.yaml");
       appendFileSync(config, /^sources:/m.test(readFileSync(config, "utf8")) ? yaml : `sources:\n${yaml}`);
     },
-    receipts: () => receiptsUnder(join(root, "receipts")),
+    receipts: (among = () => true) => receiptsUnder(join(root, "receipts"), among),
     plaintext: () => [root, temporary].flatMap(filesUnder).filter(holdsPlaintext),
     processes: () => processesUnder(base),
     remove: () => {
@@ -81,11 +82,11 @@ export async function attachedHost(org: Organisation, env: Environment = {}): Pr
  * All of them at one moment: where the agent moves one between the listing and the reading, both
  * are done again.
  */
-function receiptsUnder(directory: string): StoredReceipt[] {
+function receiptsUnder(directory: string, among: (file: string) => boolean): StoredReceipt[] {
   for (;;)
     try {
       return filesUnder(directory)
-        .filter((file) => file.endsWith(".json") && !file.endsWith(".answer.json"))
+        .filter((file) => file.endsWith(".json") && !file.endsWith(".answer.json") && among(file))
         .toSorted()
         .map(readReceipt);
     } catch (error) {

@@ -12,8 +12,11 @@ import { SmallDisk } from "../small-disk.ts";
 import { SETTINGS, through, type World } from "./world.ts";
 
 const WORKERS = 2;
-/** Uploads leave 256 MiB of it free for the database. */
-const DISK_MIB = 1536;
+/**
+ * Uploads leave 256 MiB of it free for the database. Each receipt takes 4 KiB there, and the log of
+ * its transactions up to 1 GiB.
+ */
+const DISK_MIB = 8192;
 
 /** One service of two workers with its own PostgreSQL, all data on one small disk. */
 export async function startEmbeddedWorld(base: string): Promise<World> {
