@@ -7,6 +7,7 @@ import type { Service } from "../service/start-service.ts";
 import { WORKER_OPTION } from "../service/workers/protocol.ts";
 import { workersOf } from "../service/workers/worker-count.ts";
 import { withExitCodes } from "./console-command.ts";
+import { endProcessSoon } from "./end-process.ts";
 
 /**
  * `npm start` passes a Ctrl-C on to us that the terminal has already sent us. An impatient person
@@ -37,6 +38,7 @@ async function serve(environment: NodeJS.ProcessEnv): Promise<void> {
   log.info({ signal }, "stopping: no new requests; requests in flight may finish");
   await service.stop();
   log.info({}, "stopped");
+  endProcessSoon(log);
 }
 
 /** With most of the program, which the other commands don't have to load. */

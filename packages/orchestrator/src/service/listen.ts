@@ -6,6 +6,8 @@ import { UserError } from "../platform/errors/user-error.ts";
 import type { ListenAddress } from "../platform/config/setting-types.ts";
 
 const CLOSE_IDLE_EVERY_MS = 100;
+/** After the requests were cut off, what ends with the server has so much time. */
+const CLOSE_WITHIN_MS = 10_000;
 
 /** @throws UserError that says which address is in use or forbidden */
 export async function listen(app: FastifyInstance, { host, port }: ListenAddress): Promise<void> {
@@ -36,22 +38,29 @@ function refused(error: Error, host: string, port: number): UserError {
 
 /**
  * Stops listening and waits for running requests. Connections are closed as soon as they are idle,
- * without waiting for their clients; requests that still run at the end of the time are cut off.
+ * without waiting for their clients; requests that still run at the end of the time are cut off,
+ * and soon after that nothing is waited for any longer.
  * @param timeLeft_ms asked again and again, because a service that is told to stop gives less time
  * than a worker that was replaced
  * @returns whether all of them could finish
  */
-export async function drain(app: FastifyInstance, timeLeft_ms: () => number): Promise<boolean> {
+export async function drain(
+  app: FastifyInstance,
+  timeLeft_ms: () => number,
+  closeWithin_ms = CLOSE_WITHIN_MS,
+): Promise<boolean> {
   let finished = true;
+  const late = Promise.withResolvers<void>();
   const look = (): void => {
     app.server.closeIdleConnections();
     if (timeLeft_ms() > 0) return;
     finished = false;
     app.server.closeAllConnections();
+    if (timeLeft_ms() < -closeWithin_ms) late.resolve();
   };
   const looking = setInterval(look, CLOSE_IDLE_EVERY_MS);
   try {
-    await app.close();
+    await Promise.race([app.close(), late.promise]);
   } finally {
     clearInterval(looking);
   }

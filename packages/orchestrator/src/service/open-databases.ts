@@ -34,7 +34,7 @@ export async function openOwnDatabase(
   maxConnections?: number,
 ): Promise<ConnectionSettings> {
   const opened = await openConfiguredDatabase(config, { role: "serve", maxConnections, log });
-  cleanup.add(() => opened.close());
+  cleanup.addLimited(() => opened.close());
   await migrate(opened.connection, log, undefined, opened);
   if (config.databaseUrl === undefined) await letServiceIn(opened.connection);
   return opened.service;
@@ -65,7 +65,7 @@ export function openPools(
     timeouts: REQUEST_TIMEOUTS,
     servers,
   });
-  cleanup.add(() => requests.close());
+  cleanup.add("the connections of requests", () => requests.close());
   const jobs = connectDatabase({
     connection,
     log,
@@ -74,6 +74,6 @@ export function openPools(
     timeouts: JOB_TIMEOUTS,
     servers,
   });
-  cleanup.add(() => jobs.close());
+  cleanup.add("the connections of jobs", () => jobs.close());
   return { connection, requests, jobs, servers };
 }

@@ -47,7 +47,7 @@ export async function openInstallation(
 ): Promise<OpenInstallation> {
   const { signed, leads } = worker;
   const lookBack = openSequencerPool(connection, log, { max: LOOK_BACK_CONNECTIONS, way: "log" });
-  cleanup.add(() => lookBack.end());
+  cleanup.add("the connection that looks back", () => lookBack.end());
   const signer = new CheckpointSigner(logHost, keys.log, { signed, ...committedHeads(lookBack) });
   worker.followHeads?.((heads) => signer.learn(heads));
   const installation = new Installation({

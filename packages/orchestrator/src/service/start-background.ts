@@ -85,7 +85,7 @@ export function startBackground(
       signal,
     ),
   ]);
-  cleanup.add(async () => {
+  cleanup.addLimited(async () => {
     timeToStop_ms();
     // The next process sends again what is cut off here.
     await Promise.race([sending, delay(MAIL_WITHIN_MS, undefined, { ref: false })]);
@@ -103,7 +103,7 @@ export function startBackground(
     }),
     watchInstallation(parts.installation, signal),
   ]);
-  cleanup.add(async () => {
+  cleanup.addLimited(async () => {
     await Promise.race([working, delay(timeToStop_ms(), undefined, { ref: false })]);
   });
 }

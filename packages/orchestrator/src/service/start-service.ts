@@ -19,7 +19,7 @@ export interface Service {
  * if the start fails, whatever was started is stopped again.
  */
 export async function startService(config: Config, log: Logger): Promise<Service> {
-  const cleanup = new Cleanup();
+  const cleanup = new Cleanup(log);
   try {
     await serveAlone(config, { connection: await openOwnDatabase(config, log, cleanup), log }, cleanup);
   } catch (error) {
@@ -36,7 +36,7 @@ export async function serveAlone(
   cleanup: Cleanup,
 ): Promise<void> {
   const signed = await SignedHeads.open(join(config.data, "signed-heads"));
-  cleanup.add(() => signed.close());
+  cleanup.add("the signed heads", () => signed.close());
   const worker = await startWorker(config, log, {
     connection,
     signed,
@@ -46,5 +46,5 @@ export async function serveAlone(
     isFirst: true,
     numbered: null,
   });
-  cleanup.add(() => worker.stop());
+  cleanup.addLimited(() => worker.stop());
 }

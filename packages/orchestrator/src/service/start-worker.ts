@@ -49,7 +49,7 @@ export interface Worker {
  * fails, whatever was started is stopped again.
  */
 export async function startWorker(config: Config, log: Logger, parts: WorkerParts): Promise<Worker> {
-  const cleanup = new Cleanup();
+  const cleanup = new Cleanup(log);
   const end = new WorkerEnd(config.shutdown_s);
   try {
     const { metrics } = await start(config, log, { parts, cleanup, end });
@@ -88,7 +88,7 @@ async function start(
   if (isFirst) await warnOfPrivileges(pool, log);
 
   const keys = await openServiceKeys(config, (await readIdentity(pool)) === null ? "create" : "refuse");
-  cleanup.add(() => keys.close());
+  cleanup.add("the keys", () => keys.close());
   const identity = await requireIdentity(byClock.pool, keys, config);
   const certificate = await ServerCertificate.load(config, keys.authority, log);
   if (isFirst) await prepareDataDirectory(config, databases, certificate, log);
@@ -105,8 +105,9 @@ async function start(
   const metrics = createMetrics(numbered?.worker ?? null);
   const sequencer = openSequencer(connection, signer, log, metrics);
   const openFiles = watchOpenFiles(log, metrics.registry);
-  cleanup.add(async () => openFiles.stop());
-  cleanup.add(() => sequencer.close());
+  cleanup.add("the watch of open files", async () => openFiles.stop());
+  cleanup.add("the log's connections", () => sequencer.pool.end());
+  cleanup.add("what waits for the log", () => sequencer.sequencer.close());
 
   const { sealer } = keys.sealing;
   const webhookReach = { networks: config.webhookNetworks, http: config.webhookHttp };
@@ -156,7 +157,7 @@ async function start(
   const endRenewals = certificate.renewFor((options) => {
     if (app.server instanceof TlsServer) app.server.setSecureContext(options);
   });
-  cleanup.add(async () => {
+  cleanup.addLimited(async () => {
     endRenewals();
     await endRequests(app, end, log);
   });

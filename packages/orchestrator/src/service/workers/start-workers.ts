@@ -39,7 +39,7 @@ export async function startWorkers(
   workers: number,
   { log, logFormat }: { log: Logger; logFormat: LogFormat },
 ): Promise<ServiceOfWorkers> {
-  const cleanup = new Cleanup();
+  const cleanup = new Cleanup(log);
   const failed = Promise.withResolvers<number>();
   try {
     const connection = await openOwnDatabase(config, log, cleanup, embeddedConnections(config, workers));
@@ -50,7 +50,7 @@ export async function startWorkers(
       return { stop, failed: failed.promise };
     }
     const signed = await SignedHeads.open(join(config.data, "signed-heads"));
-    cleanup.add(() => signed.close());
+    cleanup.add("the signed heads", () => signed.close());
     const heads = new HeadsOfWorkers(signed);
     const claims = new ClaimsOfWorkers();
     let state: InstallationState | null = null;
@@ -95,14 +95,14 @@ export async function startWorkers(
       },
       onFailed: (code) => failed.resolve(code),
     });
-    cleanup.add(() => pool.stop());
+    cleanup.addLimited(() => pool.stop());
     let hasStarted = false;
     const replace = (): void => {
       // A worker that starts now reads the new ones by itself.
       if (hasStarted) void pool.replaceAll();
     };
     process.on("SIGHUP", replace);
-    cleanup.add(async () => void process.off("SIGHUP", replace));
+    cleanup.add("SIGHUP", async () => void process.off("SIGHUP", replace));
     const end = await pool.start();
     if (end !== null) throw new WorkerNotStarted(end);
     hasStarted = true;
