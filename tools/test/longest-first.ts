@@ -15,7 +15,7 @@ const LONGEST: Readonly<Record<number, readonly string[]>> = {
   100: [
     "packages/orchestrator/test/tenancy.test.ts",
     "packages/agent/test/standalone.test.ts",
-    "packages/agent/test/runs/objects.test.ts",
+    "packages/agent/test/runs/objects.long.test.ts",
     "packages/agent/test/runs/damage-postgresql.test.ts",
     "packages/agent/test/run.test.ts",
     "tests/chaos/replicas.test.ts",
@@ -26,7 +26,7 @@ const LONGEST: Readonly<Record<number, readonly string[]>> = {
     "packages/agent/test/runs/content-of-many.long.test.ts",
     "packages/agent/test/runs/mongodb.long.test.ts",
     "packages/agent/test/runs/damage-dumps.long.test.ts",
-    "packages/agent/test/runs/damage-files.test.ts",
+    "packages/agent/test/runs/damage-files.long.test.ts",
     "packages/agent/test/pick.long.test.ts",
     "packages/agent/test/runs/hostile-bounds.long.test.ts",
     "tests/e2e/dashboard/people.long.test.ts",
