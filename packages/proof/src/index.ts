@@ -267,7 +267,7 @@ export {
   type ProofFacts,
 } from "./proven/not-proven-because.ts";
 export { ProofHistory } from "./proven/proof-history.ts";
-export { plainLine, plainMessage, plainText } from "./text/plain-text.ts";
+export { plainExcerpt, plainLine, plainMessage, plainText } from "./text/plain-text.ts";
 export { escapeHtml } from "./text/escape-html.ts";
 export { shellWord, singleQuoted } from "./text/shell-word.ts";
 export { formatBytes } from "./text/bytes.ts";

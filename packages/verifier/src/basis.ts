@@ -1,6 +1,5 @@
-import { plural } from "@attestore/proof";
+import { plainLine, plural } from "@attestore/proof";
 import type { KeySource } from "./pinned-key.ts";
-import { visible } from "./visible.ts";
 
 /** What a verdict depends on: whose keys, whose clock, and who else saw the log. */
 export interface Basis {
@@ -70,13 +69,13 @@ export function basisText({
 }: Basis): string[] {
   const keys = agent_keys.map(
     ({ fingerprint, agent_id, from, where, receipts }) =>
-      `agent key  ${visible(fingerprint)}${agent_id === null ? "" : ` of ${visible(agent_id)}`}: ${FROM[from](visible(where ?? ""))}, signed ${receipts}`,
+      `agent key  ${plainLine(fingerprint)}${agent_id === null ? "" : ` of ${plainLine(agent_id)}`}: ${FROM[from](plainLine(where ?? ""))}, signed ${receipts}`,
   );
   const log =
     log_key.verifier_key === null
       ? "none"
-      : `${visible(log_key.verifier_key)}: ${log_key.from === "given" ? "given by you" : "not given: known only from the operator"}`;
-  const seen = witnesses.map(({ name, at }) => `${visible(name)} at ${at}`).join(", ");
+      : `${plainLine(log_key.verifier_key)}: ${log_key.from === "given" ? "given by you" : "not given: known only from the operator"}`;
+  const seen = witnesses.map(({ name, at }) => `${plainLine(name)} at ${at}`).join(", ");
   return [
     "  rests on:",
     ...(keys.length === 0 ? ["agent key  none"] : keys).map((each) => `    ${each}`),
@@ -94,9 +93,9 @@ function eventsText({ signed, service, unsigned }: BasisEvents): string[] {
   return [
     `    events     ${signed} signed by their agents; ${service} the service's own word`,
     ...unsigned.map(({ agent_id, count, ids }) => {
-      const named = ids.slice(0, MAX_NAMED).map(visible).join(", ");
+      const named = ids.slice(0, MAX_NAMED).map(plainLine).join(", ");
       const more = count > MAX_NAMED ? `, and ${count - MAX_NAMED} more` : "";
-      return `    unsigned   ${plural(count, "event")} attributed to ${visible(agent_id)}, which the operator could have invented: ${named}${more}`;
+      return `    unsigned   ${plural(count, "event")} attributed to ${plainLine(agent_id)}, which the operator could have invented: ${named}${more}`;
     }),
   ];
 }

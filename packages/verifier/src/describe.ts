@@ -1,11 +1,15 @@
 import {
   comparedContentText,
   type NegativeControl,
+  plainExcerpt,
+  plainLine,
   type RestoreTestStatement,
   type Statement,
   suspicionText,
 } from "@attestore/proof";
-import { brief, visible } from "./visible.ts";
+
+/** Foreign text in one line of a report. */
+const brief = (text: string, limit = 200): string => plainExcerpt(text, limit);
 
 /** Describes a statement for people: one line, then one line for each check. */
 export function describe(statement: Statement): string[] {
@@ -14,7 +18,7 @@ export function describe(statement: Statement): string[] {
   if (!isRestoreTest(statement))
     return [`${where}: backed up, ${statement.predicate.size_bytes} bytes of ciphertext`];
   const { result, reason, checks, runtime, profile } = statement.predicate;
-  const engine = `${visible(runtime.engine)} ${visible(runtime.engine_version)} (${runtime.kind})`;
+  const engine = `${plainLine(runtime.engine)} ${plainLine(runtime.engine_version)} (${runtime.kind})`;
   const why = reason === undefined ? "" : `: ${brief(reason)}`;
   const suspicious = profile?.suspicious ?? [];
   const content = brief(comparedContentText(checks), 600);

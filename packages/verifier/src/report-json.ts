@@ -1,6 +1,6 @@
 import { receiptKind } from "@attestore/proof";
 import { type Answer, exitCode } from "./outcome.ts";
-import { visibleJson } from "./visible.ts";
+import { plainJson } from "./plain-json.ts";
 
 /** Formats the answer for programs; docs/verify.md describes it. */
 export function reportJson(answer: Answer): string {
@@ -16,5 +16,5 @@ export function reportJson(answer: Answer): string {
   }));
   const { verdict, expectPassed } = answer;
   const report = { verdict, exit_code: exitCode(answer), expect_passed: expectPassed, receipts };
-  return `${visibleJson(report)}\n`;
+  return `${plainJson(report)}\n`;
 }

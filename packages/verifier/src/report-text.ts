@@ -1,9 +1,8 @@
-import { plural } from "@attestore/proof";
+import { plainLine, plural } from "@attestore/proof";
 import type { styleText } from "node:util";
 import { basisText } from "./basis.ts";
 import { describe, hasFailed } from "./describe.ts";
 import type { Answer, CheckedLine, Outcome, Verdict } from "./outcome.ts";
-import { visible } from "./visible.ts";
 
 type Style = Parameters<typeof styleText>[0];
 /** Colours a word, or returns it unchanged. */
@@ -47,8 +46,8 @@ export function isOfFailedTest({ statement }: Outcome): boolean {
 function paragraph(outcome: Outcome, paint: Paint): string {
   const { receipt, verdict, statement, checks, error } = outcome;
   const isBad = isOfFailedTest(outcome);
-  const lines = [`${verdictText(verdict, isBad, paint)}  ${visible(receipt)}`];
-  if (error) lines.push(`  ${visible(error.message)}`);
+  const lines = [`${verdictText(verdict, isBad, paint)}  ${plainLine(receipt)}`];
+  if (error) lines.push(`  ${plainLine(error.message)}`);
   if (statement) {
     const [what = "", ...details] = describe(statement);
     lines.push(
@@ -66,7 +65,7 @@ function paragraph(outcome: Outcome, paint: Paint): string {
 export function line({ id, title, result, detail, hint }: CheckedLine, paint: Paint, width = 10): string {
   const [word, style] = RESULTS[result];
   const advice = hint === null ? "" : ` (${hint})`;
-  return `  ${paint(style, word.padEnd(11))}  ${id.padEnd(width)}  ${title}: ${visible(detail)}${advice}`;
+  return `  ${paint(style, word.padEnd(11))}  ${id.padEnd(width)}  ${title}: ${plainLine(detail)}${advice}`;
 }
 
 function closing({ verdict, expectPassed, outcomes }: Answer, paint: Paint): string[] {

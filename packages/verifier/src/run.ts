@@ -1,3 +1,4 @@
+import { plainLine } from "@attestore/proof";
 import { subscribe } from "node:diagnostics_channel";
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { styleText } from "node:util";
@@ -18,7 +19,6 @@ import { isOfFailedTest, type Paint, reportText } from "./report-text.ts";
 import type { Service } from "./service.ts";
 import { readLogKey, readPinnedKeys, readRotation, readWitnessKey } from "./trusted-keys.ts";
 import { type Evidence, verifyOne } from "./verify-one.ts";
-import { visible } from "./visible.ts";
 
 /**
  * Runs the program and returns its exit code. 1 means that a receipt is false, so no other outcome
@@ -40,7 +40,7 @@ export async function run(args: string[]): Promise<0 | 1 | 2> {
     return code;
   } catch (error) {
     const message = error instanceof CannotTell ? error.message : `bug in attestore-verify: ${String(error)}`;
-    process.stderr.write(`attestore-verify: ${visible(message)}\n`);
+    process.stderr.write(`attestore-verify: ${plainLine(message)}\n`);
     return 2;
   }
 }
@@ -106,7 +106,7 @@ async function serviceOf({ prove, ca }: Options): Promise<Service | undefined> {
 }
 
 function reportDetails(): void {
-  const tell = (text: string): void => void process.stderr.write(`attestore-verify: ${visible(text)}\n`);
+  const tell = (text: string): void => void process.stderr.write(`attestore-verify: ${plainLine(text)}\n`);
   tell(`version ${manifest.version}, Node ${process.version}`);
   reportReads(tell);
   subscribe("http.client.response.finish", (message) => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { plainLine, plainMessage, plainText } from "./plain-text.ts";
+import { plainExcerpt, plainLine, plainMessage, plainText } from "./plain-text.ts";
 
 test.each([
   ["\u001b[2J\u001b[H", "\\u001b[2J\\u001b[H"],
@@ -25,6 +25,19 @@ test("a line never contains a terminal control sequence", () => {
     fc.property(fc.string({ unit: "binary" }), (text) => {
       expect(plainLine(text)).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
       expect(plainMessage(text)).not.toMatch(/\n\S/);
+    }),
+  );
+});
+
+test("an excerpt is no longer than its limit, and says when something was cut", () => {
+  expect(plainExcerpt("a\nb", 8)).toBe("a\\u000ab");
+  expect(plainExcerpt("a\nb", 7)).toBe("a\\u000a…");
+  expect(plainExcerpt("a😀b", 2)).toBe("a…");
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), fc.nat(20), (text, limit) => {
+      const excerpt = plainExcerpt(text, limit);
+      expect(excerpt).toBe(plainLine(excerpt));
+      expect(excerpt.length).toBeLessThanOrEqual(limit + 1);
     }),
   );
 });

@@ -13,7 +13,14 @@ export function plainLine(text: string): string {
   return text.replace(UNSAFE, escaped);
 }
 
-/** The same, but keeps line breaks and tabs. JSON keeps its meaning. */
+/** The same, cut after so many UTF-16 code units; an ellipsis then says that there was more. */
+export function plainExcerpt(text: string, limit: number): string {
+  const line = plainLine(text);
+  // A cut between the two halves of a sign would leave one that is no text.
+  return line.length > limit ? `${line.slice(0, limit).replace(/[\ud800-\udbff]$/, "")}…` : line;
+}
+
+/** Like {@link plainLine}, but keeps line breaks and tabs. JSON keeps its meaning. */
 export function plainText(text: string): string {
   return text.replace(UNSAFE, (character) =>
     character === "\n" || character === "\t" ? character : escaped(character),

@@ -1,9 +1,9 @@
-import { plural } from "@attestore/proof";
+import { plainLine, plural } from "@attestore/proof";
 import type { EvidenceSummary, RunCount } from "@attestore/proof";
 import { basisText } from "../basis.ts";
 import { exitCode, type Verdict } from "../outcome.ts";
 import { line, type Paint, verdictText } from "../report-text.ts";
-import { visible, visibleJson } from "../visible.ts";
+import { plainJson } from "../plain-json.ts";
 import { type PacksAnswer, packsExpectation } from "./answer-of-packs.ts";
 
 /** Formats the answer for programs. */
@@ -22,7 +22,7 @@ export function packsJson(answer: PacksAnswer): string {
   }));
   const { verdict, expectPassed, joined } = answer;
   const report = { verdict, exit_code: exitCode(answer), expect_passed: expectPassed, packs, joined };
-  return `${visibleJson(report)}\n`;
+  return `${plainJson(report)}\n`;
 }
 
 const WIDTH = 18;
@@ -35,20 +35,20 @@ export function packsText(answer: PacksAnswer, paint: Paint): string {
     const { pack, verdict, summary, checks, basis } = outcome;
     const isBad = packsExpectation([outcome]) === "not_met";
     return [
-      `${verdictText(verdict, isBad, paint)}  ${visible(pack)}`,
+      `${verdictText(verdict, isBad, paint)}  ${plainLine(pack)}`,
       ...(summary === null ? [] : counted(summary, verdict)),
       ...checks.map((check) => line(check, paint, WIDTH)),
       ...(basis === null ? [] : basisText(basis)),
       ...(summary === null
         ? []
-        : ["  not proven:", ...summary.not_proven.map((text) => `    - ${visible(text)}`)]),
+        : ["  not proven:", ...summary.not_proven.map((text) => `    - ${plainLine(text)}`)]),
     ].join("\n");
   });
   const together = answer.joined.map(({ org_id, packs, verdict, checks }) => {
     const ofThese = answer.outcomes.filter(({ pack }) => packs.includes(pack));
     const isBad = packsExpectation(ofThese) === "not_met";
     return [
-      `${verdictText(verdict, isBad, paint)}  ${packs.length} packs of ${visible(org_id)} as one chain`,
+      `${verdictText(verdict, isBad, paint)}  ${packs.length} packs of ${plainLine(org_id)} as one chain`,
       ...checks.map((check) => line(check, paint, WIDTH)),
     ].join("\n");
   });
@@ -58,7 +58,7 @@ export function packsText(answer: PacksAnswer, paint: Paint): string {
 function counted({ org, period, totals, sources }: EvidenceSummary, verdict: Verdict): string[] {
   const { restore_tests, scheduled_restore_tests, scheduled_backups } = totals;
   return [
-    `  ${verdict === "true" ? "" : "what it claims: "}${visible(org.name)} (${visible(org.id)}), ${period.from} to ${period.to}, ${plural(sources.length, "source")}`,
+    `  ${verdict === "true" ? "" : "what it claims: "}${plainLine(org.name)} (${plainLine(org.id)}), ${period.from} to ${period.to}, ${plural(sources.length, "source")}`,
     `    scheduled restore tests: ${runs(scheduled_restore_tests, "passed")}`,
     `    scheduled backups: ${runs(scheduled_backups, "made")}`,
     `    all restore tests: ${restore_tests.passed} passed, ${restore_tests.failed} failed`,
