@@ -19,7 +19,7 @@ import {
 } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { endChildrenOnSignals, Stopped } from "../run/children.ts";
-import { freePort } from "../run/free-port.ts";
+import { freePort } from "../../tests/e2e/harness/free-port.ts";
 import { run, runJson, startServer, type Server } from "./programs.ts";
 import { findPostgres, openShop, writeInvoices, type Shop } from "./shop.ts";
 import { expectThat, heading, say, step, StepFailed } from "./story.ts";

@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { endChildrenOnSignals, startChild } from "../run/children.ts";
-import { freePort } from "../run/free-port.ts";
+import { freePort } from "../../tests/e2e/harness/free-port.ts";
 import { openFront } from "./front.ts";
 import { runService } from "./service.ts";
 

@@ -23,7 +23,7 @@ import { recordBackup } from "../src/journal/pending-backup.ts";
 import { runCli, startCli, type Running } from "./service/cli.ts";
 import { attachedRoot, type TestRoot } from "./service/test-root.ts";
 import { failure, TestService } from "./service/test-service.ts";
-import { until } from "./until.ts";
+import { until } from "../../../tests/e2e/harness/wait.ts";
 
 let service: TestService;
 let root: TestRoot;
@@ -69,17 +69,20 @@ const reasons = () =>
 it("attestore run runs each command of the service once and submits its result", async () => {
   const agent = await startAgent();
   const backup = service.command("backup", "invoices", "sqlite");
-  await until(() => done(backup.id) && service.receipts.length === 1);
+  await until("the command is done and 1 receipt", () => done(backup.id) && service.receipts.length === 1);
   const test = service.command("restore_test", "invoices", "sqlite");
-  await until(() => done(test.id) && service.receipts.length === 2);
+  await until("the command is done and 2 receipts", () => done(test.id) && service.receipts.length === 2);
   expect(kinds()).toEqual(["backup", "passed"]);
   // Acked, so that the service has stopped delivering them.
-  await until(() => service.commands.length === 0);
+  await until("no command waits", () => service.commands.length === 0);
 
   // Told again, whatever for: acked again, and not run.
   const beats = service.heartbeats.length;
   service.commands.push({ ...backup, attempt: 2 }, { ...test, attempt: 2 });
-  await until(() => service.commands.length === 0 && service.heartbeats.length > beats + 2);
+  await until(
+    "no command waiting and further heartbeats",
+    () => service.commands.length === 0 && service.heartbeats.length > beats + 2,
+  );
   expect(service.receipts).toHaveLength(2);
   const last = service.heartbeats.at(-1);
   expect(last).toMatchObject({
@@ -104,12 +107,18 @@ it("attestore run runs a command at once although its next heartbeat is an hour 
   const agent = await startAgent();
   const asked = (): number => service.calls.filter(({ route }) => route === "GET /v1/commands").length;
   for (const number of [1, 2]) {
-    await until(() => service.heartbeats.length > 0 && asked() >= number);
+    await until(
+      "a first heartbeat and as many questions",
+      () => service.heartbeats.length > 0 && asked() >= number,
+    );
     const backup = service.command("backup", "invoices", "sqlite");
-    await until(() => done(backup.id) && service.receipts.length === number && service.commands.length === 0);
+    await until(
+      "the command is done, its receipt arrived and no command waits",
+      () => done(backup.id) && service.receipts.length === number && service.commands.length === 0,
+    );
   }
   expect(service.heartbeats.map(({ acks }) => acks.length)).toEqual([0, 0, 1, 0, 1]);
-  await until(() => asked() === 3);
+  await until("the service was asked", () => asked() === 3);
   agent.process.kill("SIGTERM");
   expect((await agent.finished).code).toBe(0);
 });
@@ -122,18 +131,18 @@ it("while a command runs, the agent says how far it is, until a service does not
   {
     await using reports = new ProgressReports(client, id, new AbortController().signal);
     reports.update("dump", 1000, 4000);
-    await until(() => service.progress.length === 1);
+    await until("1 report of progress", () => service.progress.length === 1);
     reports.update("dump", 4000, 4000);
     reports.update("checks", 3);
     reports.update("upload", 10);
-    await until(() => service.progress.length === 2);
+    await until("2 reports of progress", () => service.progress.length === 2);
     // A service of an earlier version.
     service.interfere = ({ body }) =>
       body.includes("ended") ? failure(400, "invalid_request", "body/ended is not expected") : undefined;
-    await until(() => service.progress.length === 3);
+    await until("3 reports of progress", () => service.progress.length === 3);
     service.letsWait = false;
     const told = service.calls.length;
-    await until(() => service.calls.length > told);
+    await until("further calls", () => service.calls.length > told);
   }
   expect(service.progress).toEqual([
     [id, { phase: "dump", bytes: 1000, total_bytes: 4000, phase_ms: expect.any(Number) }],
@@ -180,7 +189,7 @@ it("after kill -9 the agent continues with a complete ciphertext, and does not d
   const [blob] = readdirSync(root.layout.blobs).filter((name) => name.endsWith(".age"));
   service.interfere = () => undefined;
   await startAgent();
-  await until(() => done(command.id) && service.receipts.length === 1);
+  await until("the command is done and 1 receipt", () => done(command.id) && service.receipts.length === 1);
   expect([...service.backups.values()].map(({ sha256 }) => `${sha256}.age`)).toEqual([blob]);
   expect(service.events).toEqual([]);
 });
@@ -197,11 +206,14 @@ it("attestore run reports a restore test that kill -9 cut off as interrupted, an
   expect((await first.finished).code).toBe("SIGKILL");
   service.interfere = () => undefined;
   const agent = await startAgent();
-  await until(() => service.events.length === 1 && service.commands.length === 0);
+  await until(
+    "1 event and no command waits",
+    () => service.events.length === 1 && service.commands.length === 0,
+  );
   expect(reasons()).toEqual([["restore_failed", command.id, "interrupted"]]);
   expect(outcome(command.id)).toBe("interrupted");
   const beats = service.heartbeats.length;
-  await until(() => service.heartbeats.length > beats + 2);
+  await until("further heartbeats", () => service.heartbeats.length > beats + 2);
   expect(kinds()).toEqual(["backup"]);
   agent.process.kill("SIGINT");
   expect((await agent.finished).code).toBe(130);
@@ -216,7 +228,7 @@ it("declares tags and environments, and sends heartbeats without them to a servi
   const labelled = (): boolean =>
     service.heartbeats.some(({ sources }) => sources.some(({ tags }) => tags?.[0] === "billing"));
   let agent = await startAgent();
-  await until(labelled);
+  await until("the labels are there", labelled);
   agent.process.kill("SIGTERM");
   await agent.finished;
   service.interfere = ({ route, body }) =>
@@ -225,7 +237,7 @@ it("declares tags and environments, and sends heartbeats without them to a servi
       : undefined;
   service.heartbeats.length = 0;
   agent = await startAgent();
-  await until(() => service.heartbeats.length > 0);
+  await until("a first heartbeat", () => service.heartbeats.length > 0);
   expect(labelled()).toBe(false);
   expect(service.heartbeats[0]?.sources.map(({ slug }) => slug)).toContain("invoices");
   agent.process.kill("SIGTERM");
@@ -255,9 +267,9 @@ it("attestore run runs the commands that it knows from a newer service, and repo
   Object.assign(unheard, { kind: "move_mountains", params: { mountain: 1 } });
   const fine = service.command("backup", "invoices", "sqlite");
   const agent = await startAgent();
-  await until(() => done(fine.id) && service.receipts.length === 1);
+  await until("the command is done and 1 receipt", () => done(fine.id) && service.receipts.length === 1);
   const beats = service.heartbeats.length;
-  await until(() => service.heartbeats.length > beats + 1);
+  await until("further heartbeats", () => service.heartbeats.length > beats + 1);
   // Nothing here will answer for it, so the service hears no ack, and it may come again to an agent
   // that knows it.
   expect(service.commands.map(({ id }) => id)).toEqual([unheard.id]);
@@ -274,9 +286,9 @@ it("attestore run reports what could not run, and continues", async () => {
   await startAgent();
   const unknown = service.command("backup", "other", "sqlite");
   const untested = service.command("restore_test", "invoices", "sqlite");
-  await until(() => service.events.length === 2);
+  await until("2 events", () => service.events.length === 2);
   const fine = service.command("backup", "invoices", "sqlite");
-  await until(() => done(fine.id) && service.receipts.length === 1);
+  await until("the command is done and 1 receipt", () => done(fine.id) && service.receipts.length === 1);
   expect(reasons()).toEqual(
     expect.arrayContaining([
       ["backup_failed", unknown.id, "source_unknown"],
@@ -292,25 +304,28 @@ it("the agent waits for a service that is down, and works when it comes back", a
   await agent.said("can't be reached");
   await service.listen(port);
   const command = service.command("backup", "invoices", "sqlite");
-  await until(() => done(command.id) && service.receipts.length === 1);
+  await until("the command is done and 1 receipt", () => done(command.id) && service.receipts.length === 1);
   await agent.said("the service answers again");
 });
 
 it("attestore run reports a forked log, signs nothing more, and keeps running to say so", async () => {
   const agent = await startAgent();
   const first = service.command("backup", "invoices", "sqlite");
-  await until(() => done(first.id) && service.receipts.length === 1);
-  await until(() => service.heartbeats.at(-1)?.cosignature !== undefined);
+  await until("the command is done and 1 receipt", () => done(first.id) && service.receipts.length === 1);
+  await until("a heartbeat with a cosignature", () => service.heartbeats.at(-1)?.cosignature !== undefined);
   service.log = service.log.fork(0);
   service.log.appendHash(new Uint8Array(32));
   await agent.said("does not extend what this agent has seen");
-  await until(() => service.events.length > 0 && service.heartbeats.at(-1)?.cosignature === undefined);
+  await until(
+    "a first event and a heartbeat without a cosignature",
+    () => service.events.length > 0 && service.heartbeats.at(-1)?.cosignature === undefined,
+  );
   expect(service.events[0]?.event).toMatchObject({
     kind: "attestation_failed",
     detail: { reason: "head_forked" },
   });
   const second = service.command("backup", "invoices", "sqlite");
-  await until(() => done(second.id));
+  await until("the command is done", () => done(second.id));
   expect(service.receipts).toHaveLength(1);
   expect(service.uploads.size).toBe(1);
   const status = await runCli(["status", "--root", root.layout.root]);
@@ -346,13 +361,13 @@ it("delivers what waits although one backup's source is removed and another is r
       ? failure(422, "statement_mismatch", "no")
       : undefined;
   const agent = await startAgent();
-  await until(() => service.receipts.length === 1);
+  await until("1 receipt", () => service.receipts.length === 1);
   expect([...service.backups.values()].map(({ sha256 }) => sha256)).toEqual([fine]);
   // Each is reported, in whichever order they are tried.
   await agent.said('did not register the source "gone"');
   await agent.said(`a backup of invoices is queued in blobs/${refused}.age`);
   const command = service.command("backup", "invoices", "sqlite");
-  await until(() => done(command.id) && service.receipts.length === 2);
+  await until("the command is done and 2 receipts", () => done(command.id) && service.receipts.length === 2);
 
   agent.process.kill("SIGTERM");
   expect((await agent.finished).code).toBe(0);
@@ -375,7 +390,7 @@ it("a refused backup is reported once, however often it is tried", async () => {
   // What waits is tried again before each command is run.
   for (let round = 0; round < 2; round++) {
     const command = service.command("backup", "invoices", "sqlite");
-    await until(() => done(command.id));
+    await until("the command is done", () => done(command.id));
   }
   agent.process.kill("SIGTERM");
   const { stdout, stderr } = await agent.finished;
@@ -392,7 +407,7 @@ it("the agent keeps the last good config.yaml while it is broken or missing", as
   rmSync(root.layout.config);
   await agent.said("does not exist");
   const command = service.command("backup", "invoices", "sqlite");
-  await until(() => done(command.id) && service.receipts.length === 1);
+  await until("the command is done and 1 receipt", () => done(command.id) && service.receipts.length === 1);
 });
 
 it("the agent keeps the last good config.yaml while it cannot be read, and continues while a key cannot", async () => {
@@ -406,19 +421,19 @@ it("the agent keeps the last good config.yaml while it cannot be read, and conti
   chmodSync(root.layout.config, 0);
   await agent.said("the last valid one stays in use");
   const first = service.command("backup", "tree", "files");
-  await until(() => done(first.id) && service.receipts.length === 1);
+  await until("the command is done and 1 receipt", () => done(first.id) && service.receipts.length === 1);
   const status = await runCli(["status"], { env: { ATTESTORE_HOME: root.layout.root } });
   expect(status).toMatchObject({ code: 2, stderr: expect.stringContaining("can't be read (EACCES)") });
   expect(status.stderr).toContain("`attestore run` keeps using the last valid configuration");
 
   chmodSync(root.layout.ageIdentity, 0);
   const untested = service.command("restore_test", "tree", "files");
-  await until(() => service.events.length === 1);
+  await until("1 event", () => service.events.length === 1);
   expect(reasons()).toEqual([["restore_failed", untested.id, "root_unusable"]]);
   chmodSync(root.layout.ageIdentity, 0o600);
   chmodSync(root.layout.config, 0o600);
   const tested = service.command("restore_test", "tree", "files");
-  await until(() => done(tested.id) && service.receipts.length === 2);
+  await until("the command is done and 2 receipts", () => done(tested.id) && service.receipts.length === 2);
   expect(kinds()).toEqual(["backup", "passed"]);
   agent.process.kill("SIGTERM");
   const { code, stdout, stderr } = await agent.finished;
@@ -442,7 +457,7 @@ it("the agent keeps the last good config.yaml while it cannot be read, and conti
 it("the agent asks again within an hour, whatever interval the service sets", async () => {
   service.intervalS = 10_000_000;
   await startAgent();
-  await until(() => service.heartbeats.length > 0);
+  await until("a first heartbeat", () => service.heartbeats.length > 0);
   expect((await runCli(["backup"], { env: { ATTESTORE_HOME: root.layout.root } })).code).toBe(0);
   // One of the agent, and one of the backup at most, which asks what its source is called.
   expect(service.heartbeats.length).toBeLessThanOrEqual(2);
@@ -464,17 +479,17 @@ it("a foreground command leaves the service's commands to the running agent, if 
   // It was delivered, and is not delivered again so soon.
   service.commands = [];
   await startAgent();
-  await until(() => done(command.id) && service.receipts.length === 3);
+  await until("the command is done and 3 receipts", () => done(command.id) && service.receipts.length === 3);
 });
 
 it("attestore run runs commands that another process of its root received, and acknowledges them at its next heartbeat", async () => {
   await startAgent();
-  await until(() => service.heartbeats.length > 1);
+  await until("further heartbeats", () => service.heartbeats.length > 1);
   const command = service.command("backup", "invoices", "sqlite");
   service.commands = [];
   await journalCommand(root.layout, command);
   const acked = (): boolean =>
     service.heartbeats.some(({ acks }) => acks.some(({ command_id }) => command_id === command.id));
   await expect.poll(acked).toBe(true);
-  await until(() => done(command.id) && service.receipts.length === 1);
+  await until("the command is done and 1 receipt", () => done(command.id) && service.receipts.length === 1);
 });

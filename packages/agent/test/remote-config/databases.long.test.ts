@@ -8,7 +8,7 @@ import { readConfig } from "../../src/config/config.ts";
 import { findRequest, updateRequest } from "../../src/journal/config-requests.ts";
 import { type SourceMariadb, startSourceMariadb } from "../runs/source-mariadb.ts";
 import { runCli } from "../service/cli.ts";
-import { until } from "../until.ts";
+import { until } from "../../../../tests/e2e/harness/wait.ts";
 import {
   ASKED_BY,
   changes,
@@ -52,7 +52,7 @@ it("a database that the host reaches already is found, tried and added, and its 
     },
   });
   expect(statSync(join(root.layout.keys, "shop.url")).mode & 0o777).toBe(0o600);
-  await until(() => changes().length > 0);
+  await until("a change is reported", () => changes().length > 0);
   expect(changes()).toMatchObject([{ change: "source_added", source: "shop", by: ASKED_BY }]);
   expect(service.events.every(({ envelope }) => envelope !== undefined)).toBe(true);
   expect(service.calls.filter(({ body }) => body.includes(PASSWORD))).toEqual([]);

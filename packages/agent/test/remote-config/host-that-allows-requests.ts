@@ -7,7 +7,7 @@ import { type SourcePostgres, startSourcePostgres } from "../runs/source-postgre
 import { runCli, type Running, startCli } from "../service/cli.ts";
 import { attachedRoot, type TestRoot } from "../service/test-root.ts";
 import { TestService } from "../service/test-service.ts";
-import { until } from "../until.ts";
+import { until } from "../../../../tests/e2e/harness/wait.ts";
 
 export const PASSWORD = "a-word-that-stays-here";
 export const ASKED_BY = newId("user");
@@ -76,7 +76,8 @@ export function send(request: object, more: object = {}): string {
   return id;
 }
 
-export const answerTo = (id: string): Promise<ConfigAnswer> => until(() => service.configAnswers.get(id));
+export const answerTo = (id: string): Promise<ConfigAnswer> =>
+  until("the answer to the request", () => service.configAnswers.get(id));
 
 export type Result<Kind extends string> = Extract<ConfigAnswer, { result: object }>["result"] & {
   kind: Kind;

@@ -11,7 +11,7 @@ import { changeConfig } from "../../src/cli/remote-config/change-config.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { findRequest, journalRequest, updateRequest } from "../../src/journal/config-requests.ts";
 import { tryLock } from "../../src/state/lock.ts";
-import { until } from "../until.ts";
+import { until } from "../../../../tests/e2e/harness/wait.ts";
 import {
   agents,
   allow,
@@ -41,7 +41,7 @@ it("a host whose config.yaml does not allow requests ignores those of the servic
   const agent = await startAgent();
   await agent.said("the service sent requests to change config.yaml");
   const beats = service.heartbeats.length;
-  await until(() => service.heartbeats.length > beats + 2);
+  await until("further heartbeats", () => service.heartbeats.length > beats + 2);
   expect(service.configAnswers.size).toBe(0);
   expect(readdirSync(root.layout.configRequests)).toEqual([]);
   expect(service.heartbeats.every(({ remote_config }) => remote_config === undefined)).toBe(true);
@@ -111,11 +111,13 @@ it("removing the line from config.yaml ends it at once, also for sources and che
   });
   send({ kind: "add_source", tried, name: "shop", checks: [] });
   const beats = service.heartbeats.length;
-  await until(() => service.heartbeats.length > beats + 2);
+  await until("further heartbeats", () => service.heartbeats.length > beats + 2);
   agents.at(-1)?.process.kill("SIGTERM");
   await agents.at(-1)?.finished;
   await startAgent();
-  const [, answer] = await until(() => [...service.configAnswers].find(([id]) => id !== tried));
+  const [, answer] = await until("the answer to the second request", () =>
+    [...service.configAnswers].find(([id]) => id !== tried),
+  );
   expect(answer).toMatchObject({ refusal: { reason: "remote_config_off" } });
   expect(configText()).not.toContain("shop");
 });
@@ -160,9 +162,9 @@ it("a request is carried out once, however often it comes", async () => {
   const after = configText();
   service.configRequests.push({ id, asked_by: ASKED_BY, request: { ...request, name: "again" } });
   const beats = service.heartbeats.length;
-  await until(() => service.heartbeats.length > beats + 2);
+  await until("further heartbeats", () => service.heartbeats.length > beats + 2);
   expect(configText()).toBe(after);
-  await until(() => changes().length === 1);
+  await until("one change is reported", () => changes().length === 1);
 });
 
 it("an agent that is killed while it adds a source leaves the old config.yaml or the new one, and one event", async () => {
@@ -175,7 +177,7 @@ it("an agent that is killed while it adds a source leaves the old config.yaml or
   ] as const) {
     const id = send({ kind: "add_source", tried, name, checks: ["has-orders"] });
     const agent = agents.at(-1);
-    await until(() => step(id));
+    await until("the step of the request", () => step(id));
     agent?.process.kill("SIGKILL");
     await agent?.finished;
     await readConfig(root.layout.config, root.layout.root);
@@ -184,7 +186,9 @@ it("an agent that is killed while it adds a source leaves the old config.yaml or
     expect((await readConfig(root.layout.config, root.layout.root)).sources.get(name)?.checks).toHaveLength(
       1,
     );
-    await until(() => changes().some(({ source }) => source === name));
+    await until("the change of the source is reported", () =>
+      changes().some(({ source }) => source === name),
+    );
     expect(changes().filter(({ source }) => source === name)).toHaveLength(1);
   }
   expect(configText()).toContain("# stays");
