@@ -1,4 +1,5 @@
 import type { Agent } from "node:https";
+import { amazonEndpoint, s3Address } from "@attestore/host/s3/address";
 import { signS3Headers, type S3Credentials } from "@attestore/host/s3/signature";
 import { retrying, type Backoff } from "./backoff.ts";
 import { exchange, type Answer } from "./exchange.ts";
@@ -43,14 +44,12 @@ export function s3Client(
 ): S3Client {
   const { bucket, region, endpoint, prefix } = location;
   // Amazon expects the bucket in the host name, most other stores only accept it in the path.
-  const base =
-    endpoint === null ? `https://${bucket}.s3.${region}.amazonaws.com` : `${endpoint.origin}/${bucket}`;
-  const url: S3Client["url"] = (key, query = {}) => {
-    const path = key === "" ? "" : [...(prefix === "" ? [] : [prefix]), key].join("/");
-    const found = new URL(`${base}/${path.split("/").map(uriEncode).join("/")}`);
-    for (const [name, value] of Object.entries(query)) found.searchParams.set(name, value);
-    return found;
-  };
+  const address =
+    endpoint === null
+      ? { endpoint: amazonEndpoint(region), bucket, pathStyle: false }
+      : { endpoint: endpoint.origin, bucket, pathStyle: true };
+  const url: S3Client["url"] = (key, query) =>
+    s3Address(address, key === "" || prefix === "" ? key : `${prefix}/${key}`, query);
   const sign: S3Client["sign"] = (method, to, payloadSha256) =>
     signS3Headers({ method, url: to, region, signedAt: new Date() }, payloadSha256, credentials);
   return {
@@ -75,12 +74,4 @@ export function s3Client(
         throw storeRefusal(request.url, answer);
       }),
   };
-}
-
-/** RFC 3986 without exceptions: only the unreserved characters stay. */
-function uriEncode(text: string): string {
-  return encodeURIComponent(text).replaceAll(
-    /[!'()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
 }

@@ -1,20 +1,13 @@
 import { createHash } from "node:crypto";
+import { type S3BucketAddress, s3Address } from "@attestore/host/s3/address";
 import { presignS3Url, signS3Headers } from "@attestore/host/s3/signature";
 import type { RequestToSign } from "@attestore/host/s3/signature";
 
-export interface S3Settings {
-  /** Such as https://s3.eu-central-1.amazonaws.com; without a path. */
-  endpoint: string;
+export interface S3Settings extends S3BucketAddress {
   region: string;
-  bucket: string;
   accessKeyId: string;
   secretAccessKey: string;
   sessionToken?: string | undefined;
-  /**
-   * True: the bucket is the first part of the path, as most stores besides AWS expect; false: it is
-   * part of the host name.
-   */
-  pathStyle: boolean;
 }
 
 export interface S3Request {
@@ -22,18 +15,6 @@ export interface S3Request {
   key: string;
   query?: Record<string, string>;
   headers?: Record<string, string>;
-}
-
-/** The address of a key, or of the bucket for the empty key. */
-export function s3Url(settings: S3Settings, key: string, query: Record<string, string> = {}): URL {
-  const url = new URL(settings.endpoint);
-  if (settings.pathStyle) url.pathname = `/${settings.bucket}/${key}`;
-  else {
-    url.hostname = `${settings.bucket}.${url.hostname}`;
-    url.pathname = `/${key}`;
-  }
-  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
-  return url;
 }
 
 /** A URL for somebody else, who has to send the given headers. */
@@ -61,5 +42,5 @@ export async function signS3(
 
 function toSign(settings: S3Settings, request: S3Request, signedAt: Date): RequestToSign {
   const { method, key, query, headers = {} } = request;
-  return { method, url: s3Url(settings, key, query), region: settings.region, headers, signedAt };
+  return { method, url: s3Address(settings, key, query), region: settings.region, headers, signedAt };
 }
