@@ -158,8 +158,8 @@ async function checkRest(
   const unnamed = Math.max(0, tableCountOf(metadata) - named);
   const wasCounted = seen?.newest?.checks.some(({ id }) => id.startsWith("inferred:rest")) === true;
   const isLimited = expected === null && !wasCounted;
-  // Counts that nothing is known about say too little beside nothing else.
-  const isShown = largestFirst.length > 0 && named > 0;
+  // Counts that nothing is known about are no proof, unless others stand beside them.
+  const isShown = largestFirst.length > 0 && (named > 0 || check.of !== undefined);
   if (expected === null && (unnamed === 0 || (isLimited && !isShown)))
     return { outcomes: [], notCounted: unnamed };
   const started = performance.now();
