@@ -10,7 +10,7 @@ import { type Options, parseOptions, requireOptionsOfPacks, usage } from "./opti
 import { type Answer, exitCode, expectation, type Outcome, worst } from "./outcome.ts";
 import { answerOfPacks, packsExpectation } from "./pack/answer-of-packs.ts";
 import { packsJson, packsText } from "./pack/report-packs.ts";
-import { sizesToCompare } from "./pack/log-sizes.ts";
+import { sizesToCompare } from "./pack/files/log-sizes.ts";
 import { isPack, verifyPackFile } from "./pack/verify-pack-file.ts";
 import type { PackEvidence, PackOutcome } from "./pack/verify-pack.ts";
 import { openFileSource } from "./zip/file-source.ts";

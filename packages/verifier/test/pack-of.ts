@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { EVIDENCE_FORMAT } from "@attestore/proof";
 import type { Findings } from "../src/pack/findings.ts";
-import { PackFiles } from "../src/pack/pack-files.ts";
+import { PackFiles } from "../src/pack/files/pack-files.ts";
 import { ZipReader } from "../src/zip/zip-reader.ts";
 import { storedZip } from "./stored-zip.ts";
 

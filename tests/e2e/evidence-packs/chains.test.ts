@@ -8,9 +8,9 @@ import {
 } from "@attestore/proof";
 import { beforeEach, describe, expect, test } from "vitest";
 import { restoreTestStatement } from "../../../packages/proof/test/receipt-fixture.ts";
-import type { CheckedReceipt } from "../../../packages/verifier/src/pack/check-receipt.ts";
-import { keptStatement } from "../../../packages/verifier/src/pack/kept-statement.ts";
-import { Chains, linkOf } from "../../../packages/verifier/src/pack/chains.ts";
+import type { CheckedReceipt } from "../../../packages/verifier/src/pack/entries/check-receipt.ts";
+import { keptStatement } from "../../../packages/verifier/src/pack/entries/kept-statement.ts";
+import { Chains, linkOf } from "../../../packages/verifier/src/pack/entries/chains.ts";
 import { answerOfPacks } from "../../../packages/verifier/src/pack/answer-of-packs.ts";
 import { packsText } from "../../../packages/verifier/src/pack/report-packs.ts";
 import { Findings } from "../../../packages/verifier/src/pack/findings.ts";

@@ -19,7 +19,7 @@ import {
   type TestService,
   type TestUser,
 } from "../../../packages/orchestrator/test/service.ts";
-import { sizesToCompare } from "../../../packages/verifier/src/pack/log-sizes.ts";
+import { sizesToCompare } from "../../../packages/verifier/src/pack/files/log-sizes.ts";
 import { answerOfPacks } from "../../../packages/verifier/src/pack/answer-of-packs.ts";
 import type { PackOutcome } from "../../../packages/verifier/src/pack/verify-pack.ts";
 import { verifyPackFile } from "../../../packages/verifier/src/pack/verify-pack-file.ts";

@@ -9,13 +9,13 @@ import {
 } from "@attestore/proof";
 import { describe, expect, test, vi } from "vitest";
 import { restoreTestStatement } from "../../../packages/proof/test/receipt-fixture.ts";
-import type { CheckedReceipt } from "../../../packages/verifier/src/pack/check-receipt.ts";
-import { keptStatement } from "../../../packages/verifier/src/pack/kept-statement.ts";
-import { RunDecisions } from "../../../packages/verifier/src/pack/run-decisions.ts";
-import { SourceTraces } from "../../../packages/verifier/src/pack/source-traces.ts";
-import { checkRuns } from "../../../packages/verifier/src/pack/check-runs.ts";
+import type { CheckedReceipt } from "../../../packages/verifier/src/pack/entries/check-receipt.ts";
+import { keptStatement } from "../../../packages/verifier/src/pack/entries/kept-statement.ts";
+import { RunDecisions } from "../../../packages/verifier/src/pack/runs/run-decisions.ts";
+import { SourceTraces } from "../../../packages/verifier/src/pack/entries/source-traces.ts";
+import { checkRuns } from "../../../packages/verifier/src/pack/runs/check-runs.ts";
 import { Findings } from "../../../packages/verifier/src/pack/findings.ts";
-import { PackFiles } from "../../../packages/verifier/src/pack/pack-files.ts";
+import { PackFiles } from "../../../packages/verifier/src/pack/files/pack-files.ts";
 import { openFileSource } from "../../../packages/verifier/src/zip/file-source.ts";
 import { ZipReader } from "../../../packages/verifier/src/zip/zip-reader.ts";
 import {

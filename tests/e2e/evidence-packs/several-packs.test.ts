@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { sizesToCompare } from "../../../packages/verifier/src/pack/log-sizes.ts";
+import { sizesToCompare } from "../../../packages/verifier/src/pack/files/log-sizes.ts";
 import { answerOfPacks } from "../../../packages/verifier/src/pack/answer-of-packs.ts";
 import type { PackOutcome } from "../../../packages/verifier/src/pack/verify-pack.ts";
 import { verifyPackFile } from "../../../packages/verifier/src/pack/verify-pack-file.ts";

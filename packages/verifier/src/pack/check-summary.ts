@@ -10,7 +10,7 @@ import {
 } from "@attestore/proof";
 import manifest from "../../package.json" with { type: "json" };
 import type { Findings } from "./findings.ts";
-import type { PackFiles } from "./pack-files.ts";
+import type { PackFiles } from "./files/pack-files.ts";
 
 const MAX_SUMMARY = 64 * 1024 * 1024;
 const GENERATOR = `attestore-server ${manifest.version}`;

@@ -6,27 +6,27 @@ import {
   type ScheduledRun,
 } from "@attestore/proof";
 import { GrowingNumbers } from "../compact/growing-numbers.ts";
-import { Chains, linkOf } from "./chains.ts";
-import { ABOUT_AGENTS, type AgentEvents } from "./check-agents.ts";
-import { type CheckedEntry, idAt } from "./check-entries.ts";
-import type { CheckedEvent } from "./check-event.ts";
-import type { CheckedRange } from "./check-range.ts";
-import { missedKind } from "./check-runs.ts";
-import { PolicyChanges } from "./check-schedules.ts";
-import type { PolicyChange } from "./compare-overlaps.ts";
-import { ContentCheck } from "./content-check.ts";
-import { DrawsCheck } from "./draws-check.ts";
-import { KeyUses } from "./key-uses.ts";
-import { keptDraw, keptStatement } from "./kept-statement.ts";
-import type { PackFiles } from "./pack-files.ts";
-import type { PackLog } from "./pack-log.ts";
-import { leavesAgain } from "./range-leaves.ts";
-import { ReadAgain } from "./read-again.ts";
-import { RepeatedReceipts } from "./repeated-receipts.ts";
-import { RunDecisions } from "./run-decisions.ts";
-import { SameBackups } from "./same-backups.ts";
-import { SourceTraces } from "./source-traces.ts";
-import { UnsignedEvents } from "./unsigned-events.ts";
+import { Chains, linkOf } from "./entries/chains.ts";
+import { ABOUT_AGENTS, type AgentEvents } from "./agents/check-agents.ts";
+import { type CheckedEntry, idAt } from "./entries/check-entries.ts";
+import type { CheckedEvent } from "./entries/check-event.ts";
+import type { CheckedRange } from "./log/check-range.ts";
+import { missedKind } from "./runs/check-runs.ts";
+import { PolicyChanges } from "./runs/check-schedules.ts";
+import type { PolicyChange } from "./overlaps/compare-overlaps.ts";
+import { ContentCheck } from "./backups/content-check.ts";
+import { DrawsCheck } from "./backups/draws-check.ts";
+import { KeyUses } from "./entries/key-uses.ts";
+import { keptDraw, keptStatement } from "./entries/kept-statement.ts";
+import type { PackFiles } from "./files/pack-files.ts";
+import type { PackLog } from "./log/pack-log.ts";
+import { leavesAgain } from "./files/range-leaves.ts";
+import { ReadAgain } from "./entries/read-again.ts";
+import { RepeatedReceipts } from "./entries/repeated-receipts.ts";
+import { RunDecisions } from "./runs/run-decisions.ts";
+import { SameBackups } from "./backups/same-backups.ts";
+import { SourceTraces } from "./entries/source-traces.ts";
+import { UnsignedEvents } from "./entries/unsigned-events.ts";
 
 /**
  * All checks of a pack's entries together. Each takes of an entry what it needs, as numbers, and

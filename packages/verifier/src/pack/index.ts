@@ -6,5 +6,5 @@ export type { PinnedKey } from "../pinned-key.ts";
 export { blobSource } from "../zip/blob-source.ts";
 export { packsExpectation } from "./answer-of-packs.ts";
 export { joinPacks, type JoinedPacks } from "./join-packs.ts";
-export { claimedLog, sizesToCompare } from "./log-sizes.ts";
+export { claimedLog, sizesToCompare } from "./files/log-sizes.ts";
 export { verifyPack, type PackEvidence, type PackOutcome } from "./verify-pack.ts";

@@ -1,8 +1,8 @@
 import { plural, toHex } from "@attestore/proof";
 import type { CheckedLine, Verdict } from "../outcome.ts";
-import type { CheckedGenerations } from "./check-generations.ts";
-import { commonEntries, compareOverlaps, generationOf, type NamedPack } from "./compare-overlaps.ts";
-import { compareSettings } from "./join-settings.ts";
+import type { CheckedGenerations } from "./log/check-generations.ts";
+import { commonEntries, compareOverlaps, generationOf, type NamedPack } from "./overlaps/compare-overlaps.ts";
+import { compareSettings } from "./overlaps/join-settings.ts";
 import type { PackOutcome } from "./verify-pack.ts";
 
 /** The joint result for several packs of one organisation. */

@@ -16,21 +16,21 @@ import type { PinnedKey } from "../pinned-key.ts";
 import { ZipError } from "../zip/zip-error.ts";
 import { ZipReader } from "../zip/zip-reader.ts";
 import type { ZipSource } from "../zip/zip-source.ts";
-import type { Comparable } from "./compare-overlaps.ts";
-import type { CheckedGenerations } from "./check-generations.ts";
-import { checkAgents } from "./check-agents.ts";
-import { readAgents } from "./read-agents.ts";
-import { checkEntries } from "./check-entries.ts";
-import { checkLog } from "./check-log.ts";
-import { checkRange, type CheckedRange } from "./check-range.ts";
-import { checkRuns } from "./check-runs.ts";
-import { checkSchedules } from "./check-schedules.ts";
+import type { Comparable } from "./overlaps/compare-overlaps.ts";
+import type { CheckedGenerations } from "./log/check-generations.ts";
+import { checkAgents } from "./agents/check-agents.ts";
+import { readAgents } from "./agents/read-agents.ts";
+import { checkEntries } from "./entries/check-entries.ts";
+import { checkLog } from "./log/check-log.ts";
+import { checkRange, type CheckedRange } from "./log/check-range.ts";
+import { checkRuns } from "./runs/check-runs.ts";
+import { checkSchedules } from "./runs/check-schedules.ts";
 import { checkSummary } from "./check-summary.ts";
 import { EntryChecks } from "./entry-checks.ts";
 import { Findings } from "./findings.ts";
-import { GivenKeys } from "./given-keys.ts";
-import { PackFiles } from "./pack-files.ts";
-import { readPredecessors } from "./read-predecessors.ts";
+import { GivenKeys } from "./agents/given-keys.ts";
+import { PackFiles } from "./files/pack-files.ts";
+import { readPredecessors } from "./overlaps/read-predecessors.ts";
 
 /** What the caller has from other sources. */
 export interface PackEvidence {
