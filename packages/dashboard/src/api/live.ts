@@ -6,8 +6,8 @@ import { concerns } from "./live-topics.ts";
 import { useMe } from "./session.ts";
 
 /**
- * Keeps every page up to date with the changes that the service announces. Records and
- * lists are refetched and change in place; parts/steady-rows.tsx keeps the rows that somebody reads
+ * Keeps every page up to date with the changes that the service announces. Records and lists are
+ * refetched and change in place; parts/records/steady-rows.tsx keeps the rows that somebody reads
  * where they are.
  *
  * Off while an operator acts as a member: each call adds an entry to the organisation's log, which

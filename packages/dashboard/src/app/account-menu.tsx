@@ -1,8 +1,8 @@
 import { type MantineColorScheme, Menu, UnstyledButton, useMantineColorScheme } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useMe } from "../api/session.ts";
-import { Icon } from "../parts/icon.tsx";
-import { StillSignedIn, useSignOut } from "../parts/sign-out.tsx";
+import { Icon } from "../parts/marks/icon.tsx";
+import { StillSignedIn, useSignOut } from "../parts/actions/sign-out.tsx";
 import { passkeys } from "../text/passkeys.ts";
 import { strings } from "../text/strings.ts";
 import classes from "./header.module.css";

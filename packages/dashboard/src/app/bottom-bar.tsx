@@ -1,7 +1,7 @@
 import { UnstyledButton } from "@mantine/core";
 import { Link, useRouterState } from "@tanstack/react-router";
 import { useMe } from "../api/session.ts";
-import { Icon } from "../parts/icon.tsx";
+import { Icon } from "../parts/marks/icon.tsx";
 import { strings } from "../text/strings.ts";
 import classes from "./bottom-bar.module.css";
 import { firstPlacesFor, isAt } from "./navigation.ts";

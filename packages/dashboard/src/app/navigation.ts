@@ -1,5 +1,5 @@
 import type { Role } from "../api/session.ts";
-import type { IconName } from "../parts/icon.tsx";
+import type { IconName } from "../parts/marks/icon.tsx";
 import { apiLogText } from "../text/api-logs.ts";
 import { backups } from "../text/backups.ts";
 import { commandText } from "../text/commands.ts";

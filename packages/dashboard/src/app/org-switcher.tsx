@@ -1,7 +1,7 @@
 import { Menu, Text, UnstyledButton } from "@mantine/core";
 import { useMyOrgs, useSwitchOrg } from "../api/memberships.ts";
 import { useMe } from "../api/session.ts";
-import { Icon } from "../parts/icon.tsx";
+import { Icon } from "../parts/marks/icon.tsx";
 import { memberships as text } from "../text/memberships.ts";
 import { strings } from "../text/strings.ts";
 import classes from "./header.module.css";

@@ -1,8 +1,8 @@
 import { createRootRouteWithContext, createRoute, Outlet, redirect } from "@tanstack/react-router";
 import type { QueryClient } from "@tanstack/react-query";
 import { meQuery } from "../api/session.ts";
-import { FailurePanel } from "../parts/failure-panel.tsx";
-import { NotFoundPanel } from "../parts/not-found-panel.tsx";
+import { FailurePanel } from "../parts/feedback/failure-panel.tsx";
+import { NotFoundPanel } from "../parts/feedback/not-found-panel.tsx";
 import { SessionGuard } from "./session-guard.tsx";
 import { Shell } from "./shell.tsx";
 

@@ -1,5 +1,5 @@
 import { UnstyledButton } from "@mantine/core";
-import { Icon } from "../parts/icon.tsx";
+import { Icon } from "../parts/marks/icon.tsx";
 import { palette as text } from "../text/palette.ts";
 import classes from "./header.module.css";
 

@@ -4,7 +4,7 @@ import { useRouter } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { api } from "../api/client.ts";
 import { type Me, meQuery } from "../api/session.ts";
-import { messageOf } from "../parts/failure-panel.tsx";
+import { messageOf } from "../parts/feedback/failure-panel.tsx";
 import { dayBefore, dayOf } from "../text/days.ts";
 import { formatMoment } from "../text/format.ts";
 import { people } from "../text/people.ts";

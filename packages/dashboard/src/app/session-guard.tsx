@@ -1,7 +1,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect } from "react";
 import { meQuery } from "../api/session.ts";
-import { PageSkeleton } from "../parts/page-skeleton.tsx";
+import { PageSkeleton } from "../parts/feedback/page-skeleton.tsx";
 
 /**
  * Shows its children to signed-in users. If the session ends, it reloads the page, which asks to

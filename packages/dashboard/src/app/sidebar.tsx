@@ -2,7 +2,7 @@ import { VisuallyHidden } from "@mantine/core";
 import { Link, useRouterState } from "@tanstack/react-router";
 import { useId } from "react";
 import { useMe } from "../api/session.ts";
-import { Icon } from "../parts/icon.tsx";
+import { Icon } from "../parts/marks/icon.tsx";
 import { type Destination, groupsFor, isAt } from "./navigation.ts";
 import classes from "./sidebar.module.css";
 import { type Count, useCounts } from "./use-counts.ts";

@@ -1,6 +1,6 @@
 import { Button, CloseButton, Text } from "@mantine/core";
 import { useRef } from "react";
-import { closeToast, useToasts } from "../parts/toasts.ts";
+import { closeToast, useToasts } from "../parts/feedback/toasts.ts";
 import { strings } from "../text/strings.ts";
 import classes from "./toast-region.module.css";
 

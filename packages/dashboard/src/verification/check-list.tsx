@@ -1,4 +1,4 @@
-import { StatusMark, type Status } from "../parts/status-mark.tsx";
+import { StatusMark, type Status } from "../parts/marks/status-mark.tsx";
 import { verify as text } from "../text/verify.ts";
 import { visible } from "../text/visible.ts";
 import type { CheckedLine } from "./checked-line.ts";

@@ -1,5 +1,5 @@
 import { SimpleGrid, TextInput } from "@mantine/core";
-import { TextArea } from "../parts/text-area.tsx";
+import { TextArea } from "../parts/actions/text-area.tsx";
 import { verify } from "../text/verify.ts";
 import type { KeyTexts, ReadTexts } from "./key-texts.ts";
 

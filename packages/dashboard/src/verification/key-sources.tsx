@@ -1,7 +1,7 @@
 import { formatVerifierKey, sshFingerprint } from "@attestore/proof";
 import { Code, Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
-import { FactList } from "../parts/fact-list.tsx";
+import { FactList } from "../parts/facts/fact-list.tsx";
 import { verify } from "../text/verify.ts";
 import type { Keys } from "../verifier/verify-in-browser.ts";
 

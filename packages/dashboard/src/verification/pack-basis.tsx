@@ -1,6 +1,6 @@
 import type { Basis } from "@attestore/verifier/pack";
 import { Code, Stack, Text } from "@mantine/core";
-import { FactList } from "../parts/fact-list.tsx";
+import { FactList } from "../parts/facts/fact-list.tsx";
 import { packs } from "../text/verify-packs.ts";
 import { visible } from "../text/visible.ts";
 

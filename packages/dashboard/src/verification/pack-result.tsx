@@ -1,8 +1,8 @@
 import type { EvidenceSummary } from "@attestore/proof";
 import { type PackOutcome, packsExpectation } from "@attestore/verifier/pack";
 import { List, Stack, Text } from "@mantine/core";
-import { FactList } from "../parts/fact-list.tsx";
-import { Section } from "../parts/section.tsx";
+import { FactList } from "../parts/facts/fact-list.tsx";
+import { Section } from "../parts/layout/section.tsx";
 import { verify as text } from "../text/verify.ts";
 import { packs as packText } from "../text/verify-packs.ts";
 import { visible } from "../text/visible.ts";

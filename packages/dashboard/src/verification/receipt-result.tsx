@@ -1,6 +1,6 @@
 import { Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
-import { Section } from "../parts/section.tsx";
+import { Section } from "../parts/layout/section.tsx";
 import { verify as text } from "../text/verify.ts";
 import { visible } from "../text/visible.ts";
 import { CheckList } from "./check-list.tsx";

@@ -12,11 +12,11 @@ import {
 } from "@attestore/proof";
 import { Code, Group, Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
-import { FactList } from "../parts/fact-list.tsx";
-import { Moment } from "../parts/moment.tsx";
-import { type Column, RecordTable } from "../parts/record-table.tsx";
-import { Section } from "../parts/section.tsx";
-import { StatusMark } from "../parts/status-mark.tsx";
+import { FactList } from "../parts/facts/fact-list.tsx";
+import { Moment } from "../parts/marks/moment.tsx";
+import { type Column, RecordTable } from "../parts/records/record-table.tsx";
+import { Section } from "../parts/layout/section.tsx";
+import { StatusMark } from "../parts/marks/status-mark.tsx";
 import { formatBytes, formatDuration, formatMilliseconds } from "../text/format.ts";
 import { receipts } from "../text/receipts.ts";
 import { visible } from "../text/visible.ts";

@@ -1,7 +1,7 @@
 import { Text } from "@mantine/core";
 import type { ReceiptVerdict } from "@attestore/proof";
 import type { ReactNode } from "react";
-import { StatusMark, type Status } from "../parts/status-mark.tsx";
+import { StatusMark, type Status } from "../parts/marks/status-mark.tsx";
 import { verify as text } from "../text/verify.ts";
 import classes from "./verdict-banner.module.css";
 

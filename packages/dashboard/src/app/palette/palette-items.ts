@@ -1,5 +1,5 @@
 import type { Schemas } from "@attestore/contract/client";
-import type { IconName } from "../../parts/icon.tsx";
+import type { IconName } from "../../parts/marks/icon.tsx";
 import { attach } from "../../text/attach.ts";
 import { palette as text } from "../../text/palette.ts";
 import { receipts as receiptText } from "../../text/receipts.ts";

@@ -1,6 +1,6 @@
 import { Switch } from "@mantine/core";
 import { palette as text } from "../../text/palette.ts";
-import { Dialog } from "../../parts/dialog.tsx";
+import { Dialog } from "../../parts/actions/dialog.tsx";
 import classes from "./shortcut-help.module.css";
 
 interface ShortcutHelpProps {

@@ -1,9 +1,9 @@
 import { Alert, Button, Group, Radio, Stack, Text } from "@mantine/core";
 import { useAgentProgram } from "../../api/served-for-hosts.ts";
 import { type ResultOf, useAskAgent } from "../../api/ask-agent.ts";
-import { AskFailure } from "../../parts/ask-failure.tsx";
-import { CommandText } from "../../parts/command-text.tsx";
-import { WaitingLine } from "../../parts/waiting-line.tsx";
+import { AskFailure } from "../../parts/feedback/ask-failure.tsx";
+import { CommandText } from "../../parts/facts/command-text.tsx";
+import { WaitingLine } from "../../parts/feedback/waiting-line.tsx";
 import { addSource } from "../../text/add-source.ts";
 import { visible } from "../../text/visible.ts";
 import { type Engine, isPicked } from "./engine-tiles.tsx";

@@ -1,8 +1,8 @@
 import { NativeSelect, Stack, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { useHosts } from "../../api/use-hosts.ts";
-import { QueryResult } from "../../parts/query-result.tsx";
-import { HostState } from "../../parts/host-state.tsx";
+import { QueryResult } from "../../parts/feedback/query-result.tsx";
+import { HostState } from "../../parts/facts/host-state.tsx";
 import { addSource } from "../../text/add-source.ts";
 
 const text = addSource.host;

@@ -1,7 +1,7 @@
 import { Radio, SimpleGrid, Text } from "@mantine/core";
 import { useAgentProgram } from "../../api/served-for-hosts.ts";
-import { CommandText } from "../../parts/command-text.tsx";
-import { EngineMark } from "../../parts/engine-mark.tsx";
+import { CommandText } from "../../parts/facts/command-text.tsx";
+import { EngineMark } from "../../parts/marks/engine-mark.tsx";
 import { addSource as text } from "../../text/add-source.ts";
 import classes from "./tiles.module.css";
 

@@ -5,8 +5,8 @@ import { useState } from "react";
 import { useAskAgent } from "../../api/ask-agent.ts";
 import { api } from "../../api/client.ts";
 import { useOrgId } from "../../api/session.ts";
-import { NameForm, nameFrom } from "../../parts/name-form.tsx";
-import { showToast } from "../../parts/toasts.ts";
+import { NameForm, nameFrom } from "../../parts/actions/name-form.tsx";
+import { showToast } from "../../parts/feedback/toasts.ts";
 import { addSource } from "../../text/add-source.ts";
 
 const text = addSource.name;

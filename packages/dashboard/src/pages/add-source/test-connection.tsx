@@ -1,7 +1,7 @@
 import { Alert, Button, Checkbox, Code, Group, Stack, Text } from "@mantine/core";
 import { type ResultOf, useAskAgent } from "../../api/ask-agent.ts";
-import { AskFailure } from "../../parts/ask-failure.tsx";
-import { WaitingLine } from "../../parts/waiting-line.tsx";
+import { AskFailure } from "../../parts/feedback/ask-failure.tsx";
+import { WaitingLine } from "../../parts/feedback/waiting-line.tsx";
 import { addSource } from "../../text/add-source.ts";
 import { visible } from "../../text/visible.ts";
 import type { Chosen } from "./choose-database.tsx";

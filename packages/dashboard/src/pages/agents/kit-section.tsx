@@ -1,10 +1,10 @@
 import type { Schemas } from "@attestore/contract/client";
 import { Text } from "@mantine/core";
-import { useNow } from "../../parts/age.tsx";
-import { CommandText } from "../../parts/command-text.tsx";
-import { FactList } from "../../parts/fact-list.tsx";
-import { Moment } from "../../parts/moment.tsx";
-import { Section } from "../../parts/section.tsx";
+import { useNow } from "../../parts/marks/age.tsx";
+import { CommandText } from "../../parts/facts/command-text.tsx";
+import { FactList } from "../../parts/facts/fact-list.tsx";
+import { Moment } from "../../parts/marks/moment.tsx";
+import { Section } from "../../parts/layout/section.tsx";
 import { agents as text } from "../../text/agents.ts";
 import { kitState } from "./recovery-kit.ts";
 import { useKitCommands } from "./use-kit-commands.ts";

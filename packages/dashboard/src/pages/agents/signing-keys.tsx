@@ -1,11 +1,11 @@
 import type { Schemas } from "@attestore/contract/client";
 import { Code, Group, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { CopyButton } from "../../parts/copy-button.tsx";
-import { FactList } from "../../parts/fact-list.tsx";
-import { Moment } from "../../parts/moment.tsx";
-import { RecordTable } from "../../parts/record-table.tsx";
-import { Section } from "../../parts/section.tsx";
+import { CopyButton } from "../../parts/facts/copy-button.tsx";
+import { FactList } from "../../parts/facts/fact-list.tsx";
+import { Moment } from "../../parts/marks/moment.tsx";
+import { RecordTable } from "../../parts/records/record-table.tsx";
+import { Section } from "../../parts/layout/section.tsx";
 import { agents } from "../../text/agents.ts";
 import { agentKeysQuery } from "./queries.ts";
 

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useOrgId } from "../../api/session.ts";
-import { RecordLink } from "../../parts/record-link.tsx";
+import { RecordLink } from "../../parts/records/record-link.tsx";
 import { apiLogText as text } from "../../text/api-logs.ts";
 import { useAgents } from "../../api/use-agents.ts";
 import { type ApiLog, memberListQuery } from "./queries.ts";

@@ -1,5 +1,5 @@
 import { Group } from "@mantine/core";
-import { StatusMark } from "../../parts/status-mark.tsx";
+import { StatusMark } from "../../parts/marks/status-mark.tsx";
 
 /** An answer's status; refusals and server errors stand out. */
 export function CallStatus({ status }: { status: number }) {

@@ -1,7 +1,7 @@
 import { Button, Group, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useAgentProgram, useIsCheckout, useRunCommand } from "../../api/served-for-hosts.ts";
-import { CommandText } from "../../parts/command-text.tsx";
+import { CommandText } from "../../parts/facts/command-text.tsx";
 import { attach } from "../../text/attach.ts";
 
 const text = attach.after;

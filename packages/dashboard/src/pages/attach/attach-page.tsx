@@ -2,7 +2,7 @@ import { SegmentedControl } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { useMayManage, useMe } from "../../api/session.ts";
-import { Page } from "../../parts/page.tsx";
+import { Page } from "../../parts/layout/page.tsx";
 import { attach as text } from "../../text/attach.ts";
 import { ByCode } from "./by-code.tsx";
 import { WithKey } from "./with-key.tsx";

@@ -1,10 +1,10 @@
 import type { Schemas } from "@attestore/contract/client";
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { useState } from "react";
-import { CommandText } from "../../parts/command-text.tsx";
-import { Moment } from "../../parts/moment.tsx";
-import { SecretText } from "../../parts/secret-text.tsx";
-import { Section } from "../../parts/section.tsx";
+import { CommandText } from "../../parts/facts/command-text.tsx";
+import { Moment } from "../../parts/marks/moment.tsx";
+import { SecretText } from "../../parts/facts/secret-text.tsx";
+import { Section } from "../../parts/layout/section.tsx";
 import { attach } from "../../text/attach.ts";
 import { AllowRemoteConfig, allowing } from "./allow-remote-config.tsx";
 import { NewAgents } from "./new-agents.tsx";

@@ -3,8 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { every } from "../../api/query-client.ts";
-import { QueryResult } from "../../parts/query-result.tsx";
-import { Section } from "../../parts/section.tsx";
+import { QueryResult } from "../../parts/feedback/query-result.tsx";
+import { Section } from "../../parts/layout/section.tsx";
 import { AfterAttach } from "./after-attach.tsx";
 import { attach } from "../../text/attach.ts";
 

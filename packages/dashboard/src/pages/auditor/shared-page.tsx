@@ -4,7 +4,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { meQuery } from "../../api/session.ts";
-import { FailurePanel } from "../../parts/failure-panel.tsx";
+import { FailurePanel } from "../../parts/feedback/failure-panel.tsx";
 import { auditor } from "../../text/auditor.ts";
 import { SignInFrame } from "../login/sign-in-frame.tsx";
 import { takeSecret } from "./take-secret.ts";

@@ -2,7 +2,7 @@ import type { Schemas } from "@attestore/contract/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
 import { useMayManage } from "../../api/session.ts";
-import { RemovalButton } from "../../parts/removal-button.tsx";
+import { RemovalButton } from "../../parts/actions/removal-button.tsx";
 import { authKeys } from "../../text/auth-keys.ts";
 import { people } from "../../text/people.ts";
 

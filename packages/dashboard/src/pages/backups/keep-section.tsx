@@ -1,8 +1,8 @@
 import { Group, Text } from "@mantine/core";
 import { api } from "../../api/client.ts";
 import { useMe, useOrgId } from "../../api/session.ts";
-import { ReasonedButton } from "../../parts/reasoned-button.tsx";
-import { save } from "../../parts/save-with-undo.ts";
+import { ReasonedButton } from "../../parts/actions/reasoned-button.tsx";
+import { save } from "../../parts/feedback/save-with-undo.ts";
 import { backups } from "../../text/backups.ts";
 import { formatMoment } from "../../text/format.ts";
 import type { Backup } from "./queries.ts";

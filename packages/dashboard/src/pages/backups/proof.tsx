@@ -1,5 +1,5 @@
-import { Age } from "../../parts/age.tsx";
-import { RecordLink } from "../../parts/record-link.tsx";
+import { Age } from "../../parts/marks/age.tsx";
+import { RecordLink } from "../../parts/records/record-link.tsx";
 import { backups as text } from "../../text/backups.ts";
 import { suspicionWords } from "./suspicion-words.ts";
 import type { Backup } from "./queries.ts";

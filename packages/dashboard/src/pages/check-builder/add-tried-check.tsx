@@ -1,7 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useAskAgent } from "../../api/ask-agent.ts";
-import { NameForm } from "../../parts/name-form.tsx";
-import { showToast } from "../../parts/toasts.ts";
+import { NameForm } from "../../parts/actions/name-form.tsx";
+import { showToast } from "../../parts/feedback/toasts.ts";
 import { checkBuilder as text } from "../../text/check-builder.ts";
 
 interface AddTriedCheckProps {

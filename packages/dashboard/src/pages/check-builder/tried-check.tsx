@@ -1,8 +1,8 @@
 import { Alert, Code, List, Stack, Text } from "@mantine/core";
 import type { ResultOf } from "../../api/ask-agent.ts";
-import { FactList } from "../../parts/fact-list.tsx";
-import { Moment } from "../../parts/moment.tsx";
-import { RecordLink } from "../../parts/record-link.tsx";
+import { FactList } from "../../parts/facts/fact-list.tsx";
+import { Moment } from "../../parts/marks/moment.tsx";
+import { RecordLink } from "../../parts/records/record-link.tsx";
 import { checkBuilder as text, formatCount } from "../../text/check-builder.ts";
 import { visible } from "../../text/visible.ts";
 

@@ -1,5 +1,5 @@
 import { Group } from "@mantine/core";
-import { StatusMark } from "../../parts/status-mark.tsx";
+import { StatusMark } from "../../parts/marks/status-mark.tsx";
 import { markOf, wordOf } from "./command-state.ts";
 import type { Command } from "./command-state.ts";
 

@@ -1,6 +1,6 @@
 import { Group, Text } from "@mantine/core";
-import { RecordLink } from "../../parts/record-link.tsx";
-import { StatusMark } from "../../parts/status-mark.tsx";
+import { RecordLink } from "../../parts/records/record-link.tsx";
+import { StatusMark } from "../../parts/marks/status-mark.tsx";
 import { commandText } from "../../text/commands.ts";
 import { sourceText } from "../../text/sources.ts";
 import { endOf, markOf } from "./command-state.ts";

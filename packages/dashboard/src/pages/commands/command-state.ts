@@ -1,5 +1,5 @@
 import type { Schemas } from "@attestore/contract/client";
-import type { Status } from "../../parts/status-mark.tsx";
+import type { Status } from "../../parts/marks/status-mark.tsx";
 import { commandText } from "../../text/commands.ts";
 
 export type Command = Schemas["CommandRecord"];

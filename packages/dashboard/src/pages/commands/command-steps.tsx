@@ -1,5 +1,5 @@
 import { Text, VisuallyHidden } from "@mantine/core";
-import { Age } from "../../parts/age.tsx";
+import { Age } from "../../parts/marks/age.tsx";
 import { sourceText } from "../../text/sources.ts";
 import { endOf, stepsDone } from "./command-state.ts";
 import type { Command, CommandEnd } from "./command-state.ts";

@@ -1,7 +1,7 @@
 import { Stack, Text } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { useRunCommand } from "../../api/served-for-hosts.ts";
-import { CommandText } from "../../parts/command-text.tsx";
+import { CommandText } from "../../parts/facts/command-text.tsx";
 import { sourceText } from "../../text/sources.ts";
 import { endOf, type Command } from "./command-state.ts";
 

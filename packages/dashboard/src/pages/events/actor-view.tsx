@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMe, useOrgId } from "../../api/session.ts";
-import { AgentName } from "../../parts/agent-name.tsx";
+import { AgentName } from "../../parts/records/agent-name.tsx";
 import { memberListQuery } from "../api-logs/queries.ts";
 import { actorWords } from "./event-words.ts";
 import type { LogEvent } from "./queries.ts";

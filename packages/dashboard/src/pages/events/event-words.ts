@@ -1,4 +1,4 @@
-import type { Status } from "../../parts/status-mark.tsx";
+import type { Status } from "../../parts/marks/status-mark.tsx";
 import { eventText as text } from "../../text/log.ts";
 import type { LogEvent } from "./queries.ts";
 

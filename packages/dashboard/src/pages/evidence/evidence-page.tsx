@@ -1,9 +1,9 @@
 import { Alert, Button, Group, List, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { useMe, useOrgId } from "../../api/session.ts";
-import { CommandText } from "../../parts/command-text.tsx";
-import { Page } from "../../parts/page.tsx";
-import { Section } from "../../parts/section.tsx";
+import { CommandText } from "../../parts/facts/command-text.tsx";
+import { Page } from "../../parts/layout/page.tsx";
+import { Section } from "../../parts/layout/section.tsx";
 import { dayBefore, dayOf, periodOfDays } from "../../text/days.ts";
 import { evidence as text } from "../../text/evidence.ts";
 import { type Days, type Preset, presetDays, PRESETS } from "./period-presets.ts";

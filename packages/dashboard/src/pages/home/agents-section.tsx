@@ -1,9 +1,9 @@
 import { Anchor, Text } from "@mantine/core";
 import type { Schemas } from "@attestore/contract/client";
 import { Link } from "@tanstack/react-router";
-import { Age } from "../../parts/age.tsx";
-import { RecordTable } from "../../parts/record-table.tsx";
-import { Section } from "../../parts/section.tsx";
+import { Age } from "../../parts/marks/age.tsx";
+import { RecordTable } from "../../parts/records/record-table.tsx";
+import { Section } from "../../parts/layout/section.tsx";
 import { home, spoolText } from "../../text/home.ts";
 
 type Agent = Schemas["AgentOverview"];

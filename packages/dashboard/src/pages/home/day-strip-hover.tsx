@@ -1,5 +1,5 @@
 import { type PointerEvent, useEffect, useState } from "react";
-import { StatusMark } from "../../parts/status-mark.tsx";
+import { StatusMark } from "../../parts/marks/status-mark.tsx";
 import { dayName, dayStatus, dayWord, type DayLetter } from "../../text/home.ts";
 import { DayStrip } from "./day-strip.tsx";
 import classes from "./source-table.module.css";

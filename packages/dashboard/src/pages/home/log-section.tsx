@@ -1,9 +1,9 @@
 import { Text } from "@mantine/core";
 import type { Schemas } from "@attestore/contract/client";
 import { Link } from "@tanstack/react-router";
-import { Age } from "../../parts/age.tsx";
-import { Section } from "../../parts/section.tsx";
-import { StatusMark } from "../../parts/status-mark.tsx";
+import { Age } from "../../parts/marks/age.tsx";
+import { Section } from "../../parts/layout/section.tsx";
+import { StatusMark } from "../../parts/marks/status-mark.tsx";
 import { home } from "../../text/home.ts";
 
 /** Whether the log works as it should. */

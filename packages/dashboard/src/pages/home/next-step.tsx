@@ -3,8 +3,8 @@ import type { Schemas } from "@attestore/contract/client";
 import { Link } from "@tanstack/react-router";
 import { useAgentProgram, useRunCommand } from "../../api/served-for-hosts.ts";
 import { useMayManage } from "../../api/session.ts";
-import { CommandText } from "../../parts/command-text.tsx";
-import { Section } from "../../parts/section.tsx";
+import { CommandText } from "../../parts/facts/command-text.tsx";
+import { Section } from "../../parts/layout/section.tsx";
 import { home } from "../../text/home.ts";
 
 type Step = Schemas["NextStep"];

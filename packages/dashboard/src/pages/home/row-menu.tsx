@@ -1,7 +1,7 @@
 import { Menu, UnstyledButton } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { Icon } from "../../parts/icon.tsx";
+import { Icon } from "../../parts/marks/icon.tsx";
 import { home, type Source } from "../../text/home.ts";
 import { sourceText } from "../../text/sources.ts";
 import { useQuickTrigger } from "../sources/commands/use-quick-trigger.ts";

@@ -1,8 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import { memo, type ReactNode } from "react";
-import { Age } from "../../parts/age.tsx";
-import { EngineMark } from "../../parts/engine-mark.tsx";
-import { StatusMark } from "../../parts/status-mark.tsx";
+import { Age } from "../../parts/marks/age.tsx";
+import { EngineMark } from "../../parts/marks/engine-mark.tsx";
+import { StatusMark } from "../../parts/marks/status-mark.tsx";
 import { formatMilliseconds } from "../../text/format.ts";
 import { CONCERNS, describeTrend, home, type Source } from "../../text/home.ts";
 import { HoverableDays } from "./day-strip-hover.tsx";

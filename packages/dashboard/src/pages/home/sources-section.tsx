@@ -1,7 +1,7 @@
 import { Button, Group, SegmentedControl, Text, TextInput } from "@mantine/core";
 import { useDeferredValue, useState } from "react";
 import { useMe } from "../../api/session.ts";
-import { Section } from "../../parts/section.tsx";
+import { Section } from "../../parts/layout/section.tsx";
 import { DAY_LETTERS, dayWord, home, type Source } from "../../text/home.ts";
 import { LabelFilters } from "../sources/label-filters.tsx";
 import { hasLabels, type LabelFilter } from "../sources/labels.ts";

@@ -1,5 +1,5 @@
 import { Chip, Group } from "@mantine/core";
-import { StatusMark } from "../../parts/status-mark.tsx";
+import { StatusMark } from "../../parts/marks/status-mark.tsx";
 import { home, type Source } from "../../text/home.ts";
 import { sourceText } from "../../text/sources.ts";
 

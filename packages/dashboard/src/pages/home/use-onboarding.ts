@@ -1,7 +1,7 @@
 import type { Schemas } from "@attestore/contract/client";
 import { useEffect } from "react";
 import { useMayManage, useOrgId } from "../../api/session.ts";
-import { showToast } from "../../parts/toasts.ts";
+import { showToast } from "../../parts/feedback/toasts.ts";
 import { onboarding } from "../../text/onboarding.ts";
 import { strings } from "../../text/strings.ts";
 import { currentStep, stepsDone } from "./onboarding-steps.ts";

@@ -1,8 +1,8 @@
 import { Alert, Button, Group, Text } from "@mantine/core";
-import { FactList } from "../../parts/fact-list.tsx";
-import { Moment } from "../../parts/moment.tsx";
-import { Section } from "../../parts/section.tsx";
-import { StatusMark } from "../../parts/status-mark.tsx";
+import { FactList } from "../../parts/facts/fact-list.tsx";
+import { Moment } from "../../parts/marks/moment.tsx";
+import { Section } from "../../parts/layout/section.tsx";
+import { StatusMark } from "../../parts/marks/status-mark.tsx";
 import { plural } from "../../text/format.ts";
 import { logText } from "../../text/log.ts";
 import { visible } from "../../text/visible.ts";

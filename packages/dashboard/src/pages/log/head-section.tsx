@@ -1,11 +1,11 @@
 import { openLogCheckpoint, parseVerifierKey, ProofError } from "@attestore/proof";
 import { Code, Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { CommandText } from "../../parts/command-text.tsx";
-import { CopyButton } from "../../parts/copy-button.tsx";
-import { FactList } from "../../parts/fact-list.tsx";
-import { Moment } from "../../parts/moment.tsx";
-import { Section } from "../../parts/section.tsx";
+import { CommandText } from "../../parts/facts/command-text.tsx";
+import { CopyButton } from "../../parts/facts/copy-button.tsx";
+import { FactList } from "../../parts/facts/fact-list.tsx";
+import { Moment } from "../../parts/marks/moment.tsx";
+import { Section } from "../../parts/layout/section.tsx";
 import { formatMoment } from "../../text/format.ts";
 import { logText } from "../../text/log.ts";
 import { visible } from "../../text/visible.ts";

@@ -1,8 +1,8 @@
 import { Stack } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMe, useOrgId } from "../../api/session.ts";
-import { QueryResult } from "../../parts/query-result.tsx";
-import { Page } from "../../parts/page.tsx";
+import { QueryResult } from "../../parts/feedback/query-result.tsx";
+import { Page } from "../../parts/layout/page.tsx";
 import { logText } from "../../text/log.ts";
 import { BrowserSection } from "./browser-section.tsx";
 import { SplitViewAlarm } from "./split-view-alarm.tsx";

@@ -1,6 +1,6 @@
 import { formatVerifierKey } from "@attestore/proof";
 import { Code, Stack, Text } from "@mantine/core";
-import { FactList } from "../../parts/fact-list.tsx";
+import { FactList } from "../../parts/facts/fact-list.tsx";
 import { verify } from "../../text/verify.ts";
 import { CheckList } from "../../verification/check-list.tsx";
 import type { CheckedLine } from "../../verification/checked-line.ts";

@@ -1,9 +1,9 @@
 import type { Rollback } from "@attestore/proof";
 import { Alert, Code, Stack, Text } from "@mantine/core";
-import { FactList } from "../../parts/fact-list.tsx";
-import { Moment } from "../../parts/moment.tsx";
-import { RecordLink } from "../../parts/record-link.tsx";
-import { Section } from "../../parts/section.tsx";
+import { FactList } from "../../parts/facts/fact-list.tsx";
+import { Moment } from "../../parts/marks/moment.tsx";
+import { RecordLink } from "../../parts/records/record-link.tsx";
+import { Section } from "../../parts/layout/section.tsx";
 import { plural } from "../../text/format.ts";
 import { logText } from "../../text/log.ts";
 import { visible } from "../../text/visible.ts";

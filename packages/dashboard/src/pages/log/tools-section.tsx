@@ -1,8 +1,8 @@
 import { parseLogName } from "@attestore/proof";
 import { Text } from "@mantine/core";
 import { useOrgId } from "../../api/session.ts";
-import { CommandText } from "../../parts/command-text.tsx";
-import { Section } from "../../parts/section.tsx";
+import { CommandText } from "../../parts/facts/command-text.tsx";
+import { Section } from "../../parts/layout/section.tsx";
 import { logText } from "../../text/log.ts";
 import type { LogWatch } from "./watch-log.ts";
 

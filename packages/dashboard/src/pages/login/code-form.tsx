@@ -2,7 +2,7 @@ import { CallRefused } from "@attestore/contract/client";
 import { Button, Stack, Text, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
-import { FailurePanel } from "../../parts/failure-panel.tsx";
+import { FailurePanel } from "../../parts/feedback/failure-panel.tsx";
 import { readSessionAnew } from "../../api/session.ts";
 import { passkeys } from "../../text/passkeys.ts";
 import { strings } from "../../text/strings.ts";

@@ -4,7 +4,7 @@ import { getRouteApi, Link, useRouter } from "@tanstack/react-router";
 import { type SubmitEvent, useState } from "react";
 import { api } from "../../api/client.ts";
 import { useHasNoMail } from "../../api/signup.ts";
-import { FailurePanel } from "../../parts/failure-panel.tsx";
+import { FailurePanel } from "../../parts/feedback/failure-panel.tsx";
 import { strings } from "../../text/strings.ts";
 import { verify } from "../../text/verify.ts";
 import { CodeForm } from "./code-form.tsx";

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
 import { knowsPasskeys, signWithPasskey } from "../../api/passkeys.ts";
 import { readSessionAnew } from "../../api/session.ts";
-import { FailurePanel } from "../../parts/failure-panel.tsx";
+import { FailurePanel } from "../../parts/feedback/failure-panel.tsx";
 import { passkeys } from "../../text/passkeys.ts";
 
 interface PasskeyButtonProps {

@@ -3,7 +3,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { type SubmitEvent, useState } from "react";
 import { api } from "../../api/client.ts";
-import { FailurePanel } from "../../parts/failure-panel.tsx";
+import { FailurePanel } from "../../parts/feedback/failure-panel.tsx";
 import { signupQuery, useHasNoMail } from "../../api/signup.ts";
 import { strings } from "../../text/strings.ts";
 import { CodeForm } from "./code-form.tsx";

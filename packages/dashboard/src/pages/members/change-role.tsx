@@ -3,8 +3,8 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { meQuery, useMe, useOrgId } from "../../api/session.ts";
-import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
-import { Hint } from "../../parts/hint.tsx";
+import { ConfirmDialog } from "../../parts/actions/confirm-dialog.tsx";
+import { Hint } from "../../parts/marks/hint.tsx";
 import { members as text } from "../../text/members.ts";
 import { givenBy, type Member, reasonAgainst } from "./member-rules.ts";
 

@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMe, useOrgId } from "../../api/session.ts";
-import { QueryResult } from "../../parts/query-result.tsx";
-import { FactList } from "../../parts/fact-list.tsx";
-import { Moment } from "../../parts/moment.tsx";
-import { Page } from "../../parts/page.tsx";
-import { type Column, RecordTable } from "../../parts/record-table.tsx";
-import { Section } from "../../parts/section.tsx";
+import { QueryResult } from "../../parts/feedback/query-result.tsx";
+import { FactList } from "../../parts/facts/fact-list.tsx";
+import { Moment } from "../../parts/marks/moment.tsx";
+import { Page } from "../../parts/layout/page.tsx";
+import { type Column, RecordTable } from "../../parts/records/record-table.tsx";
+import { Section } from "../../parts/layout/section.tsx";
 import { members as text } from "../../text/members.ts";
 import { ChangeRole } from "./change-role.tsx";
 import { InviteMember } from "./invite-member.tsx";

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { useMe, useOrgId } from "../../api/session.ts";
-import { RemovalButton } from "../../parts/removal-button.tsx";
+import { RemovalButton } from "../../parts/actions/removal-button.tsx";
 import { members } from "../../text/members.ts";
 import { type Member, reasonAgainst } from "./member-rules.ts";
 

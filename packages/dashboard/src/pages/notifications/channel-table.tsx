@@ -1,7 +1,7 @@
 import { Group, Stack, Text } from "@mantine/core";
-import { Age } from "../../parts/age.tsx";
-import { type Column, RecordTable } from "../../parts/record-table.tsx";
-import { StatusMark } from "../../parts/status-mark.tsx";
+import { Age } from "../../parts/marks/age.tsx";
+import { type Column, RecordTable } from "../../parts/records/record-table.tsx";
+import { StatusMark } from "../../parts/marks/status-mark.tsx";
 import { notifications as text } from "../../text/notifications.ts";
 import { ChangeChannel } from "./change-channel.tsx";
 import { type Channel, nameOf } from "./queries.ts";

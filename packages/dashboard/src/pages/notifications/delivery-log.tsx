@@ -1,12 +1,12 @@
 import { SegmentedControl, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { Age } from "../../parts/age.tsx";
-import { RecordList } from "../../parts/record-list.tsx";
-import { RecordLink } from "../../parts/record-link.tsx";
-import type { Column } from "../../parts/record-table.tsx";
-import { Section } from "../../parts/section.tsx";
-import { type Status, StatusMark } from "../../parts/status-mark.tsx";
+import { Age } from "../../parts/marks/age.tsx";
+import { RecordList } from "../../parts/records/record-list.tsx";
+import { RecordLink } from "../../parts/records/record-link.tsx";
+import type { Column } from "../../parts/records/record-table.tsx";
+import { Section } from "../../parts/layout/section.tsx";
+import { type Status, StatusMark } from "../../parts/marks/status-mark.tsx";
 import { notifications, TYPE_WORDS } from "../../text/notifications.ts";
 import { DeliveryDetails } from "./delivery-details.tsx";
 import { type Channel, deliveriesQuery, type Delivery, type DeliveryFilter, nameOf } from "./queries.ts";

@@ -1,6 +1,6 @@
 import { api } from "../../api/client.ts";
 import { useMayManage } from "../../api/session.ts";
-import { RemovalButton } from "../../parts/removal-button.tsx";
+import { RemovalButton } from "../../parts/actions/removal-button.tsx";
 import { notifications } from "../../text/notifications.ts";
 import { people } from "../../text/people.ts";
 import { useChannelCall } from "./channel-call.ts";

@@ -1,8 +1,8 @@
 import { Text } from "@mantine/core";
 import { api } from "../../api/client.ts";
 import { useMayManage } from "../../api/session.ts";
-import { messageOf } from "../../parts/failure-panel.tsx";
-import { ReasonedButton } from "../../parts/reasoned-button.tsx";
+import { messageOf } from "../../parts/feedback/failure-panel.tsx";
+import { ReasonedButton } from "../../parts/actions/reasoned-button.tsx";
 import { notifications } from "../../text/notifications.ts";
 import { people } from "../../text/people.ts";
 import { useChannelCall } from "./channel-call.ts";

@@ -1,6 +1,6 @@
 import { Alert, Button, Group } from "@mantine/core";
-import { SecretText } from "../../parts/secret-text.tsx";
-import { Section } from "../../parts/section.tsx";
+import { SecretText } from "../../parts/facts/secret-text.tsx";
+import { Section } from "../../parts/layout/section.tsx";
 import { notifications } from "../../text/notifications.ts";
 import type { ShownSecret } from "./shown-secret.ts";
 

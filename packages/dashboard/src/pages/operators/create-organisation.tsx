@@ -3,8 +3,8 @@ import { useDisclosure } from "@mantine/hooks";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
 import { api } from "../../api/client.ts";
-import { Dialog } from "../../parts/dialog.tsx";
-import { FailurePanel } from "../../parts/failure-panel.tsx";
+import { Dialog } from "../../parts/actions/dialog.tsx";
+import { FailurePanel } from "../../parts/feedback/failure-panel.tsx";
 import { operators } from "../../text/operators.ts";
 import { strings } from "../../text/strings.ts";
 

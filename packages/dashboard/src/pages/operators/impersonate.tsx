@@ -1,14 +1,14 @@
 import type { Schemas } from "@attestore/contract/client";
 import { Button, Group, Stack, Text } from "@mantine/core";
-import { Dialog } from "../../parts/dialog.tsx";
-import { TextArea } from "../../parts/text-area.tsx";
+import { Dialog } from "../../parts/actions/dialog.tsx";
+import { TextArea } from "../../parts/actions/text-area.tsx";
 import { useDisclosure } from "@mantine/hooks";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type SubmitEvent, useState } from "react";
 import { api } from "../../api/client.ts";
 import { meQuery } from "../../api/session.ts";
-import { FailurePanel } from "../../parts/failure-panel.tsx";
+import { FailurePanel } from "../../parts/feedback/failure-panel.tsx";
 import { operators } from "../../text/operators.ts";
 import { strings } from "../../text/strings.ts";
 

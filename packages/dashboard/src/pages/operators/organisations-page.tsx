@@ -1,11 +1,11 @@
 import type { Schemas } from "@attestore/contract/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { EmptyState } from "../../parts/empty-state.tsx";
-import { Moment } from "../../parts/moment.tsx";
-import { Page } from "../../parts/page.tsx";
-import { RecordList } from "../../parts/record-list.tsx";
-import type { Column } from "../../parts/record-table.tsx";
+import { EmptyState } from "../../parts/feedback/empty-state.tsx";
+import { Moment } from "../../parts/marks/moment.tsx";
+import { Page } from "../../parts/layout/page.tsx";
+import { RecordList } from "../../parts/records/record-list.tsx";
+import type { Column } from "../../parts/records/record-table.tsx";
 import { operators as text } from "../../text/operators.ts";
 import { CreateOrganisation } from "./create-organisation.tsx";
 import { orgListQuery } from "./queries.ts";

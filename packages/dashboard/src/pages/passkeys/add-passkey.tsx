@@ -3,7 +3,7 @@ import { useMutation } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
 import { api } from "../../api/client.ts";
 import { createPasskey, knowsPasskeys } from "../../api/passkeys.ts";
-import { Section } from "../../parts/section.tsx";
+import { Section } from "../../parts/layout/section.tsx";
 import { passkeys } from "../../text/passkeys.ts";
 import { ChangeFailure } from "./change-failure.tsx";
 

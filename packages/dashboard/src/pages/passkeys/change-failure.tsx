@@ -3,7 +3,7 @@ import { Alert, Button, Stack, Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
-import { FailurePanel } from "../../parts/failure-panel.tsx";
+import { FailurePanel } from "../../parts/feedback/failure-panel.tsx";
 import { passkeys as text } from "../../text/passkeys.ts";
 
 /** Why a change was refused. If the sign-in is too long ago, a link to sign in again and return. */

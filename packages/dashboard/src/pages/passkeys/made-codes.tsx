@@ -1,7 +1,7 @@
 import { Alert, Button, Code, Group } from "@mantine/core";
 import { useEffect, useRef } from "react";
-import { CopyButton } from "../../parts/copy-button.tsx";
-import { Section } from "../../parts/section.tsx";
+import { CopyButton } from "../../parts/facts/copy-button.tsx";
+import { Section } from "../../parts/layout/section.tsx";
 import { passkeys } from "../../text/passkeys.ts";
 
 const text = passkeys.codes;

@@ -3,9 +3,9 @@ import { Group } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
 import { useMe } from "../../api/session.ts";
-import { Moment } from "../../parts/moment.tsx";
-import { type Column, RecordTable } from "../../parts/record-table.tsx";
-import { RemovalButton } from "../../parts/removal-button.tsx";
+import { Moment } from "../../parts/marks/moment.tsx";
+import { type Column, RecordTable } from "../../parts/records/record-table.tsx";
+import { RemovalButton } from "../../parts/actions/removal-button.tsx";
 import { passkeys as text } from "../../text/passkeys.ts";
 import { RenamePasskey } from "./rename-passkey.tsx";
 

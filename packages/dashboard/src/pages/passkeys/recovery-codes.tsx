@@ -2,8 +2,8 @@ import { Button, Group, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useMutation } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
-import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
-import { Section } from "../../parts/section.tsx";
+import { ConfirmDialog } from "../../parts/actions/confirm-dialog.tsx";
+import { Section } from "../../parts/layout/section.tsx";
 import { passkeys } from "../../text/passkeys.ts";
 import { ChangeFailure } from "./change-failure.tsx";
 

@@ -4,8 +4,8 @@ import { useDisclosure } from "@mantine/hooks";
 import { useMutation } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
 import { api } from "../../api/client.ts";
-import { Dialog } from "../../parts/dialog.tsx";
-import { FailurePanel } from "../../parts/failure-panel.tsx";
+import { Dialog } from "../../parts/actions/dialog.tsx";
+import { FailurePanel } from "../../parts/feedback/failure-panel.tsx";
 import { passkeys } from "../../text/passkeys.ts";
 import { strings } from "../../text/strings.ts";
 

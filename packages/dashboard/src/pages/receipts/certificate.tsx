@@ -1,8 +1,8 @@
 import type { Statement } from "@attestore/proof";
 import { Group, Text, Title } from "@mantine/core";
-import { FactList } from "../../parts/fact-list.tsx";
-import { Moment } from "../../parts/moment.tsx";
-import { PlainSourceName } from "../../parts/source-choice.tsx";
+import { FactList } from "../../parts/facts/fact-list.tsx";
+import { Moment } from "../../parts/marks/moment.tsx";
+import { PlainSourceName } from "../../parts/records/source-choice.tsx";
 import { formatDuration, plural } from "../../text/format.ts";
 import { receipts } from "../../text/receipts.ts";
 import { factsOf, type IdView, outcomeOf, sentenceOf, whatItIs } from "../../verification/statement-view.tsx";

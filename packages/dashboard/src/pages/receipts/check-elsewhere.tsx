@@ -1,7 +1,7 @@
 import { envelopeFromJson, PREDICATE_BACKUP, PREDICATE_RESTORE_TEST, ProofError } from "@attestore/proof";
 import { Anchor, Button, Group, Text } from "@mantine/core";
-import { CommandText } from "../../parts/command-text.tsx";
-import { Section } from "../../parts/section.tsx";
+import { CommandText } from "../../parts/facts/command-text.tsx";
+import { Section } from "../../parts/layout/section.tsx";
 import { receipts } from "../../text/receipts.ts";
 import { cosignCommand, fileNames, opensslCommands, verifierCommand } from "./check-commands.ts";
 import type { ReceiptDetail } from "./queries.ts";

@@ -1,4 +1,4 @@
-import { StatusMark, type Status } from "../../parts/status-mark.tsx";
+import { StatusMark, type Status } from "../../parts/marks/status-mark.tsx";
 import type { Receipt } from "./queries.ts";
 
 const MARKS: Record<"backup" | "passed" | "failed", Status> = {

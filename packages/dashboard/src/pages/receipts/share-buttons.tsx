@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { useClipboard } from "@mantine/hooks";
-import { Icon } from "../../parts/icon.tsx";
+import { Icon } from "../../parts/marks/icon.tsx";
 import { receipts } from "../../text/receipts.ts";
 import { strings } from "../../text/strings.ts";
 

@@ -6,10 +6,10 @@ import { useNavigate } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { useMyInvitations, useMyOrgs } from "../../api/memberships.ts";
 import { useMe } from "../../api/session.ts";
-import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
-import { FailurePanel } from "../../parts/failure-panel.tsx";
-import { Moment } from "../../parts/moment.tsx";
-import { Section } from "../../parts/section.tsx";
+import { ConfirmDialog } from "../../parts/actions/confirm-dialog.tsx";
+import { FailurePanel } from "../../parts/feedback/failure-panel.tsx";
+import { Moment } from "../../parts/marks/moment.tsx";
+import { Section } from "../../parts/layout/section.tsx";
 import { memberships as text } from "../../text/memberships.ts";
 
 /** The signed-in person's organisations and invitations, and the button to leave this one. */

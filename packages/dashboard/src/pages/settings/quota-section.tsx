@@ -1,9 +1,9 @@
 import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { quotasQuery } from "../../api/quotas.ts";
-import { QueryResult } from "../../parts/query-result.tsx";
-import { QuotaFacts } from "../../parts/quota-facts.tsx";
-import { Section } from "../../parts/section.tsx";
+import { QueryResult } from "../../parts/feedback/query-result.tsx";
+import { QuotaFacts } from "../../parts/facts/quota-facts.tsx";
+import { Section } from "../../parts/layout/section.tsx";
 import { quotas as text } from "../../text/quotas.ts";
 
 /** The organisation's quotas on this service. */

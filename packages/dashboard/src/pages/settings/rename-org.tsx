@@ -3,9 +3,9 @@ import { Group, Stack, TextInput } from "@mantine/core";
 import { type SubmitEvent, useState } from "react";
 import { api } from "../../api/client.ts";
 import { useMayManage } from "../../api/session.ts";
-import { ReasonedButton } from "../../parts/reasoned-button.tsx";
-import { save } from "../../parts/save-with-undo.ts";
-import { Section } from "../../parts/section.tsx";
+import { ReasonedButton } from "../../parts/actions/reasoned-button.tsx";
+import { save } from "../../parts/feedback/save-with-undo.ts";
+import { Section } from "../../parts/layout/section.tsx";
 import { people } from "../../text/people.ts";
 import { settings } from "../../text/settings.ts";
 

@@ -1,10 +1,10 @@
 import { Code, Group } from "@mantine/core";
-import { SignOutButton } from "../../parts/sign-out.tsx";
+import { SignOutButton } from "../../parts/actions/sign-out.tsx";
 import { useMe } from "../../api/session.ts";
-import { FactList } from "../../parts/fact-list.tsx";
-import { Moment } from "../../parts/moment.tsx";
-import { Page } from "../../parts/page.tsx";
-import { Section } from "../../parts/section.tsx";
+import { FactList } from "../../parts/facts/fact-list.tsx";
+import { Moment } from "../../parts/marks/moment.tsx";
+import { Page } from "../../parts/layout/page.tsx";
+import { Section } from "../../parts/layout/section.tsx";
 import { settings as text } from "../../text/settings.ts";
 import { LogVisibility } from "./log-visibility.tsx";
 import { OwnMemberships } from "./own-memberships.tsx";

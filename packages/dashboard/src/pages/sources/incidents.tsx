@@ -1,7 +1,7 @@
 import { Group, List, Text } from "@mantine/core";
-import { Age } from "../../parts/age.tsx";
-import { RecordLink } from "../../parts/record-link.tsx";
-import { StatusMark } from "../../parts/status-mark.tsx";
+import { Age } from "../../parts/marks/age.tsx";
+import { RecordLink } from "../../parts/records/record-link.tsx";
+import { StatusMark } from "../../parts/marks/status-mark.tsx";
 import { sourceText } from "../../text/sources.ts";
 import type { Incident, SourceDetail } from "./queries.ts";
 import { type Agents, useAgents } from "../../api/use-agents.ts";

@@ -1,4 +1,4 @@
-import { Choice } from "../../parts/filter-bar.tsx";
+import { Choice } from "../../parts/records/filter-bar.tsx";
 import { sourceText } from "../../text/sources.ts";
 import { type LabelFilter, type Labels, labelsOf } from "./labels.ts";
 

@@ -1,8 +1,8 @@
 import { SimpleGrid, Text } from "@mantine/core";
 import type { ReactNode } from "react";
-import { Age, useNow } from "../../parts/age.tsx";
-import { Moment } from "../../parts/moment.tsx";
-import { StatusMark } from "../../parts/status-mark.tsx";
+import { Age, useNow } from "../../parts/marks/age.tsx";
+import { Moment } from "../../parts/marks/moment.tsx";
+import { StatusMark } from "../../parts/marks/status-mark.tsx";
 import { sourceText } from "../../text/sources.ts";
 import type { SourceDetail } from "./queries.ts";
 import { exactDuration } from "./typed-duration.ts";

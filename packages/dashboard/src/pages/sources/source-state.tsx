@@ -1,5 +1,5 @@
 import { Group, Text } from "@mantine/core";
-import { StatusMark } from "../../parts/status-mark.tsx";
+import { StatusMark } from "../../parts/marks/status-mark.tsx";
 import { CONCERNS } from "../../text/home.ts";
 import { sourceText } from "../../text/sources.ts";
 import type { State } from "./listed-sources.ts";

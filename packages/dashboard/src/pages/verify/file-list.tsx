@@ -1,6 +1,6 @@
 import { formatVerifierKey, sshFingerprint } from "@attestore/proof";
 import { Button, Group, Stack, Text } from "@mantine/core";
-import { StatusMark } from "../../parts/status-mark.tsx";
+import { StatusMark } from "../../parts/marks/status-mark.tsx";
 import { verify } from "../../text/verify.ts";
 import { visible } from "../../text/visible.ts";
 import type { TakenFile } from "../../verification/take-file.ts";

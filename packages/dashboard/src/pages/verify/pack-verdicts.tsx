@@ -1,7 +1,7 @@
 import { Stack } from "@mantine/core";
 import { useEffect, useState } from "react";
-import { PageSkeleton } from "../../parts/page-skeleton.tsx";
-import { Section } from "../../parts/section.tsx";
+import { PageSkeleton } from "../../parts/feedback/page-skeleton.tsx";
+import { Section } from "../../parts/layout/section.tsx";
 import { verify as text } from "../../text/verify.ts";
 import { packs as packText } from "../../text/verify-packs.ts";
 import { visible } from "../../text/visible.ts";

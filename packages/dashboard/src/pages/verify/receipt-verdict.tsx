@@ -1,8 +1,8 @@
 import type { Receipt } from "@attestore/proof";
 import { Anchor, Stack, Text } from "@mantine/core";
 import { useEffect, useState } from "react";
-import { PageSkeleton } from "../../parts/page-skeleton.tsx";
-import { Section } from "../../parts/section.tsx";
+import { PageSkeleton } from "../../parts/feedback/page-skeleton.tsx";
+import { Section } from "../../parts/layout/section.tsx";
 import { verify as text } from "../../text/verify.ts";
 import { visible } from "../../text/visible.ts";
 import { chooseKeys, type TrustedKeys } from "../../verification/choose-keys.ts";

@@ -1,6 +1,6 @@
 import { Alert, Anchor, Box, Button, Group, Stack, Text, Title } from "@mantine/core";
 import { useEffect, useMemo, useState } from "react";
-import { Section } from "../../parts/section.tsx";
+import { Section } from "../../parts/layout/section.tsx";
 import { verify as text } from "../../text/verify.ts";
 import { packs as packText } from "../../text/verify-packs.ts";
 import { chooseCiphertext, namedCiphertext } from "../../verification/choose-ciphertext.ts";

@@ -1,5 +1,5 @@
 import { Button, Group, Paper, Stack, Text, Title } from "@mantine/core";
-import { RecordLink } from "../../../parts/record-link.tsx";
+import { RecordLink } from "../../../parts/records/record-link.tsx";
 import { sourceText } from "../../../text/sources.ts";
 import { CommandResult } from "../../commands/command-outcome.tsx";
 import { CommandProgress } from "../../commands/command-progress.tsx";

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
 import { useMe, useOrgId } from "../../../api/session.ts";
-import { useNow } from "../../../parts/age.tsx";
+import { useNow } from "../../../parts/marks/age.tsx";
 import { endOf, isUnderWay } from "../../commands/command-state.ts";
 import { recentCommandsQuery, type Source } from "../queries.ts";
 import { useSayFinished } from "./use-say-finished.ts";

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { Schemas } from "@attestore/contract/client";
 import { useMayManage, useOrgId } from "../../../api/session.ts";
 import { startRun } from "../../../api/start-run.ts";
-import { showToast } from "../../../parts/toasts.ts";
+import { showToast } from "../../../parts/feedback/toasts.ts";
 import { sourceText } from "../../../text/sources.ts";
 import type { Command } from "../../commands/command-state.ts";
 

@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { useOrgId } from "../../../api/session.ts";
-import { showToast } from "../../../parts/toasts.ts";
+import { showToast } from "../../../parts/feedback/toasts.ts";
 import { sourceText } from "../../../text/sources.ts";
 import type { Command } from "../../commands/command-state.ts";
 import { receiptQuery } from "../../receipts/queries.ts";

@@ -1,12 +1,12 @@
 import { Paper, Stack, Text, VisuallyHidden } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useOrgId } from "../../../api/session.ts";
-import { Age } from "../../../parts/age.tsx";
-import { QueryResult } from "../../../parts/query-result.tsx";
-import { EmptyState } from "../../../parts/empty-state.tsx";
-import { Moment } from "../../../parts/moment.tsx";
-import { MoreButton } from "../../../parts/more-button.tsx";
-import { RecordLink } from "../../../parts/record-link.tsx";
+import { Age } from "../../../parts/marks/age.tsx";
+import { QueryResult } from "../../../parts/feedback/query-result.tsx";
+import { EmptyState } from "../../../parts/feedback/empty-state.tsx";
+import { Moment } from "../../../parts/marks/moment.tsx";
+import { MoreButton } from "../../../parts/records/more-button.tsx";
+import { RecordLink } from "../../../parts/records/record-link.tsx";
 import { sourceText } from "../../../text/sources.ts";
 import { FieldDrift } from "./field-drift.tsx";
 import { type Drift, driftQuery, type SourceDetail } from "../queries.ts";

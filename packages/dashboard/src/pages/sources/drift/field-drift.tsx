@@ -1,5 +1,5 @@
 import { Code, Text } from "@mantine/core";
-import { RecordLink } from "../../../parts/record-link.tsx";
+import { RecordLink } from "../../../parts/records/record-link.tsx";
 import { sourceText } from "../../../text/sources.ts";
 import classes from "./drift.module.css";
 import type { Drift } from "../queries.ts";

@@ -1,7 +1,7 @@
 import { Button, Code, Group, Stack, Text } from "@mantine/core";
 import { useDisclosure, useId } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
-import { QueryResult } from "../../../parts/query-result.tsx";
+import { QueryResult } from "../../../parts/feedback/query-result.tsx";
 import { sourceText } from "../../../text/sources.ts";
 import { backupQuery, type Drift } from "../queries.ts";
 import { diffSchemas } from "./schema-diff.ts";

@@ -2,7 +2,7 @@ import { Anchor, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useOrgId } from "../../../api/session.ts";
-import { Age, useNow } from "../../../parts/age.tsx";
+import { Age, useNow } from "../../../parts/marks/age.tsx";
 import { sourceText } from "../../../text/sources.ts";
 import { driftQuery, type SourceDetail } from "../queries.ts";
 import { changeWords } from "./change-words.ts";

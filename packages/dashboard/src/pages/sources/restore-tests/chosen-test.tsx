@@ -1,6 +1,6 @@
 import { Group, Text } from "@mantine/core";
-import { Moment } from "../../../parts/moment.tsx";
-import { RecordLink } from "../../../parts/record-link.tsx";
+import { Moment } from "../../../parts/marks/moment.tsx";
+import { RecordLink } from "../../../parts/records/record-link.tsx";
 import { formatMilliseconds } from "../../../text/format.ts";
 import { sourceText } from "../../../text/sources.ts";
 import classes from "./restore-time-chart.module.css";

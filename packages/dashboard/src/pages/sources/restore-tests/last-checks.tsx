@@ -1,7 +1,7 @@
 import { Code, Group, Paper, Stack, Text } from "@mantine/core";
-import { Age } from "../../../parts/age.tsx";
-import { RecordLink } from "../../../parts/record-link.tsx";
-import { RecordTable } from "../../../parts/record-table.tsx";
+import { Age } from "../../../parts/marks/age.tsx";
+import { RecordLink } from "../../../parts/records/record-link.tsx";
+import { RecordTable } from "../../../parts/records/record-table.tsx";
 import { formatMilliseconds } from "../../../text/format.ts";
 import { sourceText } from "../../../text/sources.ts";
 import { visible } from "../../../text/visible.ts";

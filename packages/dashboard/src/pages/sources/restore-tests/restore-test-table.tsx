@@ -1,8 +1,8 @@
 import { Group } from "@mantine/core";
-import { Age } from "../../../parts/age.tsx";
-import { RecordLink } from "../../../parts/record-link.tsx";
-import { type Column, RecordTable } from "../../../parts/record-table.tsx";
-import { StatusMark } from "../../../parts/status-mark.tsx";
+import { Age } from "../../../parts/marks/age.tsx";
+import { RecordLink } from "../../../parts/records/record-link.tsx";
+import { type Column, RecordTable } from "../../../parts/records/record-table.tsx";
+import { StatusMark } from "../../../parts/marks/status-mark.tsx";
 import { formatMilliseconds } from "../../../text/format.ts";
 import { sourceText } from "../../../text/sources.ts";
 import type { RestoreTest } from "../queries.ts";

@@ -1,5 +1,5 @@
-import { FactList } from "../../../parts/fact-list.tsx";
-import { RecordLink } from "../../../parts/record-link.tsx";
+import { FactList } from "../../../parts/facts/fact-list.tsx";
+import { RecordLink } from "../../../parts/records/record-link.tsx";
 import { sourceSettingsText } from "../../../text/source-settings.ts";
 import { ConfigureEditor } from "./configure-editor.tsx";
 import type { SourceDetail } from "../queries.ts";

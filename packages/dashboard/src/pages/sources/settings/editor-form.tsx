@@ -1,7 +1,7 @@
 import { Button, Group, Stack } from "@mantine/core";
 import type { ReactNode, SubmitEvent } from "react";
-import { FailurePanel } from "../../../parts/failure-panel.tsx";
-import { ReasonedButton } from "../../../parts/reasoned-button.tsx";
+import { FailurePanel } from "../../../parts/feedback/failure-panel.tsx";
+import { ReasonedButton } from "../../../parts/actions/reasoned-button.tsx";
 import { sourceSettingsText } from "../../../text/source-settings.ts";
 
 const text = sourceSettingsText.settings;

@@ -1,5 +1,5 @@
 import { Text } from "@mantine/core";
-import { FactList } from "../../../parts/fact-list.tsx";
+import { FactList } from "../../../parts/facts/fact-list.tsx";
 import { sourceSettingsText } from "../../../text/source-settings.ts";
 import { ObjectivesEditor } from "./objectives-editor.tsx";
 import type { SourceDetail } from "../queries.ts";

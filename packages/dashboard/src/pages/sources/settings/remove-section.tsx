@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { api } from "../../../api/client.ts";
 import { useOrgId } from "../../../api/session.ts";
-import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
+import { ConfirmDialog } from "../../../parts/actions/confirm-dialog.tsx";
 import { sourceSettingsText } from "../../../text/source-settings.ts";
 import { overviewQuery } from "../../../api/overview.ts";
 import type { SourceDetail } from "../queries.ts";

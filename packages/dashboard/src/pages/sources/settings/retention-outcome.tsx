@@ -1,12 +1,12 @@
 import type { Schemas } from "@attestore/contract/client";
 import { Checkbox, Group, Stack, Text } from "@mantine/core";
 import { useState } from "react";
-import { QueryResult } from "../../../parts/query-result.tsx";
-import { Moment } from "../../../parts/moment.tsx";
-import { MoreButton } from "../../../parts/more-button.tsx";
-import { RecordLink } from "../../../parts/record-link.tsx";
-import { RecordTable } from "../../../parts/record-table.tsx";
-import { StatusMark } from "../../../parts/status-mark.tsx";
+import { QueryResult } from "../../../parts/feedback/query-result.tsx";
+import { Moment } from "../../../parts/marks/moment.tsx";
+import { MoreButton } from "../../../parts/records/more-button.tsx";
+import { RecordLink } from "../../../parts/records/record-link.tsx";
+import { RecordTable } from "../../../parts/records/record-table.tsx";
+import { StatusMark } from "../../../parts/marks/status-mark.tsx";
 import { formatBytes, formatMoment } from "../../../text/format.ts";
 import { sourceSettingsText } from "../../../text/source-settings.ts";
 

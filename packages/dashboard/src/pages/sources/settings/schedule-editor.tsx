@@ -3,7 +3,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useOrgId } from "../../../api/session.ts";
-import { messageOf } from "../../../parts/failure-panel.tsx";
+import { messageOf } from "../../../parts/feedback/failure-panel.tsx";
 import { localZone } from "../../../text/format.ts";
 import { sourceSettingsText } from "../../../text/source-settings.ts";
 import { CronField } from "./cron-field.tsx";

@@ -2,7 +2,7 @@ import type { Schemas } from "@attestore/contract/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { api } from "../../../api/client.ts";
 import { useOrgId } from "../../../api/session.ts";
-import { save } from "../../../parts/save-with-undo.ts";
+import { save } from "../../../parts/feedback/save-with-undo.ts";
 import { sourceSettingsText } from "../../../text/source-settings.ts";
 import type { SourceDetail } from "../queries.ts";
 

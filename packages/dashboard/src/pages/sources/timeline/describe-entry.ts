@@ -1,4 +1,4 @@
-import type { Status } from "../../../parts/status-mark.tsx";
+import type { Status } from "../../../parts/marks/status-mark.tsx";
 import { formatAge, formatBytes, formatMilliseconds, formatTime } from "../../../text/format.ts";
 import { eventText } from "../../../text/log.ts";
 import { sourceText } from "../../../text/sources.ts";

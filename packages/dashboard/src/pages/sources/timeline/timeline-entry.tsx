@@ -1,9 +1,9 @@
 import { Anchor, Group, Text } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { Age } from "../../../parts/age.tsx";
-import { Moment } from "../../../parts/moment.tsx";
-import { RecordLink } from "../../../parts/record-link.tsx";
-import { StatusMark } from "../../../parts/status-mark.tsx";
+import { Age } from "../../../parts/marks/age.tsx";
+import { Moment } from "../../../parts/marks/moment.tsx";
+import { RecordLink } from "../../../parts/records/record-link.tsx";
+import { StatusMark } from "../../../parts/marks/status-mark.tsx";
 import { sourceText } from "../../../text/sources.ts";
 import { describeEntry } from "./describe-entry.ts";
 import type { RestoreTest } from "../queries.ts";

@@ -1,6 +1,6 @@
 import { Text } from "@mantine/core";
-import { useRunCommand } from "../api/served-for-hosts.ts";
-import { sourceText } from "../text/sources.ts";
+import { useRunCommand } from "../../api/served-for-hosts.ts";
+import { sourceText } from "../../text/sources.ts";
 import { CommandText } from "./command-text.tsx";
 
 const text = sourceText.trigger;

@@ -1,6 +1,6 @@
 import { VisuallyHidden } from "@mantine/core";
 import { Component, createRef, type ReactNode } from "react";
-import { strings } from "../text/strings.ts";
+import { strings } from "../../text/strings.ts";
 import classes from "./steady-rows.module.css";
 
 interface SteadyRowsProps {

@@ -1,6 +1,6 @@
 import type { Schemas } from "@attestore/contract/client";
 import { Group, Progress, Stack, Text } from "@mantine/core";
-import { quotas as text } from "../text/quotas.ts";
+import { quotas as text } from "../../text/quotas.ts";
 import { FactList } from "./fact-list.tsx";
 
 type Quotas = Schemas["QuotasRecord"];

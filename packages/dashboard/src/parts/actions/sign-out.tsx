@@ -1,10 +1,10 @@
 import { CallRefused } from "@attestore/contract/client";
 import { Button } from "@mantine/core";
 import { useMutation, type UseMutationResult } from "@tanstack/react-query";
-import { api } from "../api/client.ts";
+import { api } from "../../api/client.ts";
 import { Dialog } from "./dialog.tsx";
-import { FailurePanel } from "./failure-panel.tsx";
-import { strings } from "../text/strings.ts";
+import { FailurePanel } from "../feedback/failure-panel.tsx";
+import { strings } from "../../text/strings.ts";
 
 type SignOut = UseMutationResult<void, Error, void>;
 

@@ -1,6 +1,6 @@
 import { Group, NativeSelect, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
-import { receipts } from "../text/receipts.ts";
+import { receipts } from "../../text/receipts.ts";
 
 const text = receipts.filter;
 

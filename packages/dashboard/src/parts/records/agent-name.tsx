@@ -1,4 +1,4 @@
-import { useAgents } from "../api/use-agents.ts";
+import { useAgents } from "../../api/use-agents.ts";
 import { RecordLink } from "./record-link.tsx";
 
 /** A link to an agent by its name; the id if the name is not known. */

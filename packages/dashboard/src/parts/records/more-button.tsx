@@ -1,5 +1,5 @@
 import { Button, Center } from "@mantine/core";
-import { strings } from "../text/strings.ts";
+import { strings } from "../../text/strings.ts";
 
 interface Paged {
   hasNextPage: boolean;

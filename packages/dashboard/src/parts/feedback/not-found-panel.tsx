@@ -1,6 +1,6 @@
 import { Stack, Text, Title } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { strings } from "../text/strings.ts";
+import { strings } from "../../text/strings.ts";
 
 export function NotFoundPanel() {
   return (

@@ -1,5 +1,5 @@
 import classes from "./engine-mark.module.css";
-import { engineName } from "../text/engines.ts";
+import { engineName } from "../../text/engines.ts";
 
 /** Two letters and a colour of each engine; the word follows for those who do not know them. */
 const HUES = new Map(

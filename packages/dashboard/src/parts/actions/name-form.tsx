@@ -1,9 +1,9 @@
 import { Button, Group, Stack, TextInput } from "@mantine/core";
 import type { ReactNode, SubmitEvent } from "react";
 import { useState } from "react";
-import { nameForm as text } from "../text/add-source.ts";
-import { AskFailure } from "./ask-failure.tsx";
-import { WaitingLine } from "./waiting-line.tsx";
+import { nameForm as text } from "../../text/add-source.ts";
+import { AskFailure } from "../feedback/ask-failure.tsx";
+import { WaitingLine } from "../feedback/waiting-line.tsx";
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 

@@ -1,10 +1,10 @@
 import { CallFailed, CallRefused } from "@attestore/contract/client";
 import { Alert, Button, Code, Stack, Text, Title } from "@mantine/core";
-import { NoAnswer } from "../api/client.ts";
-import { NoPasskey } from "../api/passkeys.ts";
-import { NoOrganisation } from "../api/session.ts";
-import { passkeys } from "../text/passkeys.ts";
-import { strings } from "../text/strings.ts";
+import { NoAnswer } from "../../api/client.ts";
+import { NoPasskey } from "../../api/passkeys.ts";
+import { NoOrganisation } from "../../api/session.ts";
+import { passkeys } from "../../text/passkeys.ts";
+import { strings } from "../../text/strings.ts";
 
 interface FailureProps {
   error: unknown;

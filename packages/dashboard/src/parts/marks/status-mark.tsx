@@ -1,5 +1,5 @@
 import { VisuallyHidden } from "@mantine/core";
-import { strings } from "../text/strings.ts";
+import { strings } from "../../text/strings.ts";
 
 /** The state of a source, a day or a backup. */
 export type Status = "proven" | "backed_up" | "failed" | "missed" | "none";

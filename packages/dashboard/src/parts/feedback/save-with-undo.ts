@@ -1,6 +1,6 @@
 import type { QueryKey } from "@tanstack/react-query";
-import { queryClient } from "../api/query-client.ts";
-import { strings } from "../text/strings.ts";
+import { queryClient } from "../../api/query-client.ts";
+import { strings } from "../../text/strings.ts";
 import { messageOf } from "./failure-panel.tsx";
 import { showToast } from "./toasts.ts";
 

@@ -1,7 +1,7 @@
 import type { Schemas } from "@attestore/contract/client";
 import { Alert, Stack, Text } from "@mantine/core";
-import { useAgentProgram } from "../api/served-for-hosts.ts";
-import { addSource } from "../text/add-source.ts";
+import { useAgentProgram } from "../../api/served-for-hosts.ts";
+import { addSource } from "../../text/add-source.ts";
 import { CommandText } from "./command-text.tsx";
 
 const text = addSource.host;

@@ -1,7 +1,7 @@
 import { Alert, Text } from "@mantine/core";
-import { HostRefused, HostSilent } from "../api/ask-agent.ts";
-import { addSource as text } from "../text/add-source.ts";
-import { visible } from "../text/visible.ts";
+import { HostRefused, HostSilent } from "../../api/ask-agent.ts";
+import { addSource as text } from "../../text/add-source.ts";
+import { visible } from "../../text/visible.ts";
 import { FailurePanel } from "./failure-panel.tsx";
 
 /** Why an agent did not do what was asked of it. */

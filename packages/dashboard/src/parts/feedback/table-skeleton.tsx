@@ -1,5 +1,5 @@
 import { Skeleton, Stack, VisuallyHidden } from "@mantine/core";
-import { strings } from "../text/strings.ts";
+import { strings } from "../../text/strings.ts";
 
 const ROWS = 6;
 

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react";
-import { formatAge, formatMoment } from "../text/format.ts";
+import { formatAge, formatMoment } from "../../text/format.ts";
 
 /**
  * How long ago something happened, or how soon it will; the exact time on hover and for screen

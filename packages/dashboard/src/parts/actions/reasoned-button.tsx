@@ -1,5 +1,5 @@
 import { Button, type ButtonProps } from "@mantine/core";
-import { Hint } from "./hint.tsx";
+import { Hint } from "../marks/hint.tsx";
 
 interface ReasonedButtonProps extends ButtonProps {
   onClick: () => void;

@@ -1,4 +1,4 @@
-import { formatMoment, formatTime } from "../text/format.ts";
+import { formatMoment, formatTime } from "../../text/format.ts";
 
 /**
  * A time. Its zone is in the tooltip, because the navigation says it once for all pages. It is also

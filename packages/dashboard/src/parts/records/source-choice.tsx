@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
-import { useOrgId } from "../api/session.ts";
-import { sourceListQuery } from "../api/source-list.ts";
-import { receipts } from "../text/receipts.ts";
+import { useOrgId } from "../../api/session.ts";
+import { sourceListQuery } from "../../api/source-list.ts";
+import { receipts } from "../../text/receipts.ts";
 import { Choice } from "./filter-bar.tsx";
 import { RecordLink } from "./record-link.tsx";
 

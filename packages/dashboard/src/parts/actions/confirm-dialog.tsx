@@ -1,8 +1,8 @@
 import { Button, Group, Stack } from "@mantine/core";
 import type { ReactNode } from "react";
-import { strings } from "../text/strings.ts";
+import { strings } from "../../text/strings.ts";
 import { Dialog } from "./dialog.tsx";
-import { FailurePanel } from "./failure-panel.tsx";
+import { FailurePanel } from "../feedback/failure-panel.tsx";
 
 interface ConfirmDialogProps {
   opened: boolean;

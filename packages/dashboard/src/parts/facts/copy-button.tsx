@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { useClipboard } from "@mantine/hooks";
-import { strings } from "../text/strings.ts";
+import { strings } from "../../text/strings.ts";
 
 interface CopyButtonProps {
   text: string;

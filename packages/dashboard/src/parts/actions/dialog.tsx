@@ -1,7 +1,7 @@
 import { CloseButton } from "@mantine/core";
 import { type ReactNode, useId, useLayoutEffect, useRef } from "react";
 import { createPortal } from "react-dom";
-import { strings } from "../text/strings.ts";
+import { strings } from "../../text/strings.ts";
 import classes from "./dialog.module.css";
 
 interface DialogProps {

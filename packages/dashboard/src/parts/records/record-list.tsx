@@ -2,14 +2,14 @@ import { Button, Stack } from "@mantine/core";
 import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query";
 import { Link, useRouterState } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { ListPage } from "../api/paged-query.ts";
-import { useMe } from "../api/session.ts";
-import { strings } from "../text/strings.ts";
-import { QueryResult } from "./query-result.tsx";
-import { EmptyState } from "./empty-state.tsx";
+import type { ListPage } from "../../api/paged-query.ts";
+import { useMe } from "../../api/session.ts";
+import { strings } from "../../text/strings.ts";
+import { QueryResult } from "../feedback/query-result.tsx";
+import { EmptyState } from "../feedback/empty-state.tsx";
 import { MoreButton } from "./more-button.tsx";
 import { SteadyRows } from "./steady-rows.tsx";
-import { TableSkeleton } from "./table-skeleton.tsx";
+import { TableSkeleton } from "../feedback/table-skeleton.tsx";
 import { type Column, RecordTable } from "./record-table.tsx";
 
 interface RecordListProps<Item> {
