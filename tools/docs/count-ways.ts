@@ -29,7 +29,7 @@ import { receiptRoutes } from "../../packages/orchestrator/src/features/receipts
 import { openLogWorld } from "../../packages/orchestrator/test/log/log-world.ts";
 import { connectDatabase } from "../../packages/orchestrator/src/platform/database/database.ts";
 import { buildApp } from "../../packages/orchestrator/src/platform/http/app.ts";
-import { RATE_LIMITS } from "../../packages/orchestrator/src/platform/http/rate-limits.ts";
+import { RATE_LIMITS } from "../../packages/orchestrator/src/platform/http/route/rate-limits.ts";
 import { createSealer } from "../../packages/orchestrator/src/platform/http/sealer.ts";
 import { silentLogger } from "../../packages/orchestrator/src/platform/logging/logger.ts";
 import { loadServerTls } from "../../packages/orchestrator/src/platform/tls/server-tls.ts";

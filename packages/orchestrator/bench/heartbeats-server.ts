@@ -16,7 +16,7 @@ import { createWitness } from "../src/log/witness.ts";
 import { systemClock } from "../src/platform/clock.ts";
 import { connectDatabase } from "../src/platform/database/database.ts";
 import { buildApp } from "../src/platform/http/app.ts";
-import { RATE_LIMITS } from "../src/platform/http/rate-limits.ts";
+import { RATE_LIMITS } from "../src/platform/http/route/rate-limits.ts";
 import { createSealer } from "../src/platform/http/sealer.ts";
 import { silentLogger } from "../src/platform/logging/logger.ts";
 import { loadServerTls } from "../src/platform/tls/server-tls.ts";

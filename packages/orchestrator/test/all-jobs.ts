@@ -3,7 +3,7 @@ import { abortAbandonedUploads, forgetEmptyUploads } from "../src/features/backu
 import { featureJobs } from "../src/features/jobs.ts";
 import { deliverDueNotifications } from "../src/features/notifications/deliveries/deliver.ts";
 import type { Database } from "../src/platform/database/schema.ts";
-import { RATE_LIMITS } from "../src/platform/http/rate-limits.ts";
+import { RATE_LIMITS } from "../src/platform/http/route/rate-limits.ts";
 import { removeExpired } from "../src/platform/http/remove-expired.ts";
 import type { Job } from "../src/platform/jobs/job.ts";
 import { silentLogger } from "../src/platform/logging/logger.ts";

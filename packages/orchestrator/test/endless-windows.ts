@@ -1,4 +1,8 @@
-import { RATE_LIMITS, type RateLimitName, type RateLimitTable } from "../src/platform/http/rate-limits.ts";
+import {
+  RATE_LIMITS,
+  type RateLimitName,
+  type RateLimitTable,
+} from "../src/platform/http/route/rate-limits.ts";
 
 /**
  * Windows begin at whole multiples of their length: this one in 1970, and it ends in 2033. No test

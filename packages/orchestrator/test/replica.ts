@@ -10,7 +10,7 @@ import { type Clock, systemClock } from "../src/platform/clock.ts";
 import type { ConnectionSettings } from "../src/platform/database/connection-settings.ts";
 import { connectDatabase } from "../src/platform/database/database.ts";
 import type { AppOptions } from "../src/platform/http/app.ts";
-import { RATE_LIMITS, type RateLimitTable } from "../src/platform/http/rate-limits.ts";
+import { RATE_LIMITS, type RateLimitTable } from "../src/platform/http/route/rate-limits.ts";
 import type { Sealer } from "../src/platform/http/sealer.ts";
 import type { Logger } from "../src/platform/logging/logger.ts";
 import { DiskStore } from "../src/platform/objects/disk-store.ts";

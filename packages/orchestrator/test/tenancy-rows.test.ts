@@ -8,7 +8,7 @@ import type { PoolClient } from "pg";
 import { sql } from "kysely";
 import { apiRoutes } from "../src/features/api-routes.ts";
 import { readInOrg, scopeToOrg } from "../src/platform/database/org-scope.ts";
-import type { Route } from "../src/platform/http/route.ts";
+import type { Route } from "../src/platform/http/route/route.ts";
 import { startTestService, type TestService } from "./service.ts";
 import { nameOf } from "./tenancy/fill.ts";
 import { makeWorld, type World } from "./tenancy/world.ts";

@@ -7,7 +7,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { apiRoutes } from "../src/features/api-routes.ts";
-import type { Route } from "../src/platform/http/route.ts";
+import type { Route } from "../src/platform/http/route/route.ts";
 import { type Answer, type Call, ownAddress } from "./client.ts";
 import { type TestService, type TestUser, heartbeat, startTestService } from "./service.ts";
 import { type Filled, type Slot, nameOf } from "./tenancy/fill.ts";
@@ -22,7 +22,7 @@ import {
   makeWorld,
   startAttach,
 } from "./tenancy/world.ts";
-import { POLICY } from "../src/platform/http/policy.ts";
+import { POLICY } from "../src/platform/http/route/policy.ts";
 
 const UNLIMITED = {
   limit: 1_000_000,

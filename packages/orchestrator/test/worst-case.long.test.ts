@@ -12,7 +12,7 @@ import {
 } from "@attestore/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { apiRoutes } from "../src/features/api-routes.ts";
-import type { Route } from "../src/platform/http/route.ts";
+import type { Route } from "../src/platform/http/route/route.ts";
 import { ownAddress, type Call } from "./client.ts";
 import { startTestService, type TestService } from "./service.ts";
 import { nameOf } from "./tenancy/fill.ts";

@@ -1,4 +1,4 @@
-import type { Route } from "../platform/http/route.ts";
+import type { Route } from "../platform/http/route/route.ts";
 import { featureRoutes, type FeatureDeps } from "./routes.ts";
 
 /** Settings that routes are made with. The routes' descriptions do not show them. */

@@ -1,7 +1,7 @@
 import type { Submissions } from "./submissions/submit-entry.ts";
 import type { ArchivedEnvelopes } from "../log/archive/archived-envelopes.ts";
 import type { Database } from "../platform/database/schema.ts";
-import type { Route } from "../platform/http/route.ts";
+import type { Route } from "../platform/http/route/route.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { ObjectStore } from "../platform/objects/object-store.ts";
 import type { Places } from "../platform/workers/places.ts";

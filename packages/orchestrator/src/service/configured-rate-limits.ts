@@ -1,5 +1,5 @@
 import type { Config } from "../platform/config/read-config.ts";
-import { RATE_LIMITS, type RateLimitTable } from "../platform/http/rate-limits.ts";
+import { RATE_LIMITS, type RateLimitTable } from "../platform/http/route/rate-limits.ts";
 
 /** The built-in rate limits, with those of the settings in their places. */
 export function rateLimitsOf(config: Config): RateLimitTable {

@@ -14,7 +14,7 @@ import { systemClock } from "../platform/clock.ts";
 import type { Config } from "../platform/config/read-config.ts";
 import type { DatabaseAccess } from "../platform/database/database.ts";
 import { startHousekeeping } from "../platform/http/housekeeping.ts";
-import type { RateLimitTable } from "../platform/http/rate-limits.ts";
+import type { RateLimitTable } from "../platform/http/route/rate-limits.ts";
 import type { Sealer } from "../platform/http/sealer.ts";
 import type { Job } from "../platform/jobs/job.ts";
 import { runJobs } from "../platform/jobs/run-jobs.ts";

@@ -13,8 +13,8 @@ import type { LogKeys } from "../../src/log/log-keys.ts";
 import { committedHeads } from "../../src/log/missing-heads.ts";
 import { openSequencerPool } from "../../src/log/sequencer-pool.ts";
 import { type Submissions, callRecords } from "../../src/features/submissions/submit-entry.ts";
-import type { WireAnswer } from "../../src/platform/http/answer.ts";
-import type { SubmissionRecord } from "../../src/platform/http/route.ts";
+import type { WireAnswer } from "../../src/platform/http/route/answer.ts";
+import type { SubmissionRecord } from "../../src/platform/http/route/route.ts";
 import { Sequencer, type SequencerOptions } from "../../src/log/sequencer.ts";
 
 /** As the service's own sequencer is set up. */

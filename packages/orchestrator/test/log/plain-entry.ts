@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { newId } from "@attestore/contract";
 import { formatLeaf } from "@attestore/proof";
-import type { ApiLogRow } from "../../src/platform/http/api-log-row.ts";
-import type { SubmissionRecord } from "../../src/platform/http/route.ts";
+import type { ApiLogRow } from "../../src/platform/http/api-log/api-log-row.ts";
+import type { SubmissionRecord } from "../../src/platform/http/route/route.ts";
 import type { EntryKind, LogEntry } from "../../src/log/entry.ts";
 import type { TestAgent } from "./log-world.ts";
 

@@ -1,10 +1,10 @@
 import type { EnvelopeRequest } from "@attestore/contract";
-import type { WireAnswer } from "../../src/platform/http/answer.ts";
+import type { WireAnswer } from "../../src/platform/http/route/answer.ts";
 import { receiptEntry } from "../../src/features/receipts/receipt-entry.ts";
 import { receipts } from "../../src/features/receipts/receipt-batch.ts";
 import { verifySubmission } from "../../src/features/receipts/verify-submission.ts";
-import type { AgentPrincipal } from "../../src/platform/http/principal.ts";
-import type { SubmissionRecord } from "../../src/platform/http/route.ts";
+import type { AgentPrincipal } from "../../src/platform/http/route/principal.ts";
+import type { SubmissionRecord } from "../../src/platform/http/route/route.ts";
 import type { Inclusion } from "../../src/log/inclusion.ts";
 import type { Submitted } from "../../src/log/sequencer.ts";
 import type { Replica, TestAgent } from "./log-world.ts";

@@ -1,12 +1,12 @@
 /** Calls of every route about what one organisation has. */
 import { apiRoutes } from "../../src/features/api-routes.ts";
-import type { Route } from "../../src/platform/http/route.ts";
+import type { Route } from "../../src/platform/http/route/route.ts";
 import type { Call } from "../client.ts";
 import type { TestService } from "../service.ts";
 import { nameOf } from "../tenancy/fill.ts";
 import { requestAbout } from "../tenancy/requests.ts";
 import { type World, idOf } from "../tenancy/world.ts";
-import { POLICY } from "../../src/platform/http/policy.ts";
+import { POLICY } from "../../src/platform/http/route/policy.ts";
 
 /** Calls that are about all that there is. */
 const ABOUT_ALL = new Set([

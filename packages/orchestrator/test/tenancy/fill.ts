@@ -5,7 +5,7 @@
  */
 import { ID_KINDS, idPattern, type IdKind } from "@attestore/contract";
 import { exampleOf } from "../../src/platform/openapi/example.ts";
-import type { Route } from "../../src/platform/http/route.ts";
+import type { Route } from "../../src/platform/http/route/route.ts";
 import type { Call } from "../client.ts";
 
 interface Schema {

@@ -4,7 +4,7 @@
  */
 import { parsePublicKeyWire, sshFingerprint } from "@attestore/proof";
 import { randomUUID } from "node:crypto";
-import type { Route } from "../../src/platform/http/route.ts";
+import type { Route } from "../../src/platform/http/route/route.ts";
 import { restoreTestStatement, signedEnvelope } from "../log/signed-receipt.ts";
 import { signedRotation } from "../log/signed-rotation.ts";
 import type { Call } from "../client.ts";

@@ -2,7 +2,7 @@ import { newId } from "@attestore/contract";
 import { sshFingerprint, type PublicKey } from "@attestore/proof";
 import { appendInTransaction } from "../../log/append-in-transaction.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
-import { credentialHash } from "../../platform/http/bearer.ts";
+import { credentialHash } from "../../platform/http/credentials/bearer.ts";
 import { newAgentToken } from "../secrets.ts";
 import { loggedActor } from "../logged-actor.ts";
 import { insertAgent } from "./store.ts";

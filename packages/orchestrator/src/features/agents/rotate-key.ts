@@ -14,7 +14,7 @@ import { lockLogs } from "../../log/locked-log.ts";
 import { transactionSession } from "../../platform/database/sql-session.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { ApiError, notFound } from "../../platform/errors/api-error.ts";
-import type { AgentPrincipal } from "../../platform/http/principal.ts";
+import type { AgentPrincipal } from "../../platform/http/route/principal.ts";
 import { lastRunAfter } from "./latest-run.ts";
 import { listRetiredKeys, serializeKeys, replaceSigningKey, type RetiredKey } from "./signing-keys.ts";
 import { findAgent, type Agent } from "./store.ts";

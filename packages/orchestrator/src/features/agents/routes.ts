@@ -10,8 +10,8 @@ import {
   pageOf,
   period,
   periodOf,
-} from "../../platform/http/pagination.ts";
-import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
+} from "../../platform/http/route/pagination.ts";
+import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route/route.ts";
 import { serializeAgent } from "./serialize.ts";
 import { revokeAgent } from "./revoke-agent.ts";
 import { findAgentOf, listAgentPage, renameAgent } from "./store.ts";

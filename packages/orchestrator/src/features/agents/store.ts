@@ -2,7 +2,7 @@ import type { AgentEncryption, AgentSpool } from "@attestore/contract";
 import type { Insertable } from "kysely";
 import { runPrepared, type PreparedQuery } from "../../platform/database/prepared.ts";
 import type { AgentsTable, Database, DatabaseTransaction } from "../../platform/database/schema.ts";
-import type { Page } from "../../platform/http/pagination.ts";
+import type { Page } from "../../platform/http/route/pagination.ts";
 
 export interface Agent {
   id: string;

@@ -3,7 +3,7 @@ import { Value } from "typebox/value";
 import type { TSchema } from "typebox";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../../test/service.ts";
-import { validatorCompiler } from "../../platform/http/compile-validator.ts";
+import { validatorCompiler } from "../../platform/http/body/compile-validator.ts";
 import { exampleOf } from "../../platform/openapi/example.ts";
 import { apiRoutes } from "../api-routes.ts";
 import { documentOf } from "./routes.ts";

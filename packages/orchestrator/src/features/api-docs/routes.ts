@@ -2,7 +2,7 @@ import * as contract from "@attestore/contract";
 import { docsPage } from "../../platform/openapi/docs-page.ts";
 import { DOCS_STYLE } from "../../platform/openapi/docs-style.ts";
 import { openApiDocument, type OpenApiDocument } from "../../platform/openapi/document.ts";
-import { fileRoute, type Route } from "../../platform/http/route.ts";
+import { fileRoute, type Route } from "../../platform/http/route/route.ts";
 import packageJson from "../../../package.json" with { type: "json" };
 
 const SECURITY = {

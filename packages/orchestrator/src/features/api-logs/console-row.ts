@@ -1,7 +1,7 @@
 import { userInfo } from "node:os";
 import { newId } from "@attestore/contract";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
-import { writeApiLogRows } from "../../platform/http/api-log-row.ts";
+import { writeApiLogRows } from "../../platform/http/api-log/api-log-row.ts";
 
 export interface ConsoleAction {
   /** E.g. `auth-key create`. */

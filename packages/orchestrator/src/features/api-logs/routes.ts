@@ -9,8 +9,8 @@ import {
   pageOf,
   period,
   periodOf,
-} from "../../platform/http/pagination.ts";
-import { orgReadRoute, type Route } from "../../platform/http/route.ts";
+} from "../../platform/http/route/pagination.ts";
+import { orgReadRoute, type Route } from "../../platform/http/route/route.ts";
 import { findApiLog, listApiLogs } from "./queries.ts";
 import { apiLogRecord } from "./serialize.ts";
 

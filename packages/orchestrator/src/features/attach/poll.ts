@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { POLL_HOLD_S } from "@attestore/contract";
 import type { Database } from "../../platform/database/schema.ts";
-import type { Answer } from "../../platform/http/answer.ts";
-import { credentialHash } from "../../platform/http/bearer.ts";
+import type { Answer } from "../../platform/http/route/answer.ts";
+import { credentialHash } from "../../platform/http/credentials/bearer.ts";
 import { ApiError, notFound } from "../../platform/errors/api-error.ts";
 import { tokenPurpose } from "./review.ts";
 import { attached, type AttachDeps } from "./attached-answer.ts";

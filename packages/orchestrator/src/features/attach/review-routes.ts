@@ -1,6 +1,6 @@
 import { BootstrapRecord, Id } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
-import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
+import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route/route.ts";
 import type { Sealer } from "../../platform/http/sealer.ts";
 import { reserveAgent } from "../quotas/require-room.ts";
 import type { QuotaDefaults } from "../quotas/settings.ts";

@@ -1,7 +1,7 @@
 import { normalizeCode } from "@attestore/contract";
 import { publicKeyFromBytes, sshFingerprint } from "@attestore/proof";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
-import { credentialHash } from "../../platform/http/bearer.ts";
+import { credentialHash } from "../../platform/http/credentials/bearer.ts";
 import { ApiError, notFound } from "../../platform/errors/api-error.ts";
 import type { Sealer } from "../../platform/http/sealer.ts";
 import { mintAgent } from "../agents/mint-agent.ts";

@@ -9,8 +9,8 @@ import {
 } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
 import type { Database } from "../../platform/database/schema.ts";
-import { credentialHash } from "../../platform/http/bearer.ts";
-import { readRoute, type Route, writeRoute } from "../../platform/http/route.ts";
+import { credentialHash } from "../../platform/http/credentials/bearer.ts";
+import { readRoute, type Route, writeRoute } from "../../platform/http/route/route.ts";
 import { reserveAgent } from "../quotas/require-room.ts";
 import { mintAgent } from "../agents/mint-agent.ts";
 import { useAuthKey } from "../auth-keys/use-auth-key.ts";

@@ -1,9 +1,9 @@
 import { AUDITOR_LINK_DEFAULT_S, newId } from "@attestore/contract";
 import { appendInTransaction } from "../../log/append-in-transaction.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
-import { credentialHash } from "../../platform/http/bearer.ts";
+import { credentialHash } from "../../platform/http/credentials/bearer.ts";
 import { invalidRequest } from "../../platform/errors/api-error.ts";
-import { periodOf } from "../../platform/http/pagination.ts";
+import { periodOf } from "../../platform/http/route/pagination.ts";
 import { newAuditorLinkSecret } from "../secrets.ts";
 import { insertLink, type AuditorLink } from "./store.ts";
 

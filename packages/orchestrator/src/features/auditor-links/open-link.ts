@@ -1,7 +1,7 @@
 import { AUDITOR_LINK } from "@attestore/contract";
 import { appendInTransaction } from "../../log/append-in-transaction.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
-import { credentialHash } from "../../platform/http/bearer.ts";
+import { credentialHash } from "../../platform/http/credentials/bearer.ts";
 import { ApiError } from "../../platform/errors/api-error.ts";
 import { scopeToOrg } from "../../platform/database/org-scope.ts";
 import { type StartedSession, startLinkSession } from "../sessions/start-session.ts";

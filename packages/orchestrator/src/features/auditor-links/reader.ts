@@ -1,6 +1,6 @@
 import type { AuditorLinkView, Me } from "@attestore/contract";
 import type { Database } from "../../platform/database/schema.ts";
-import { unauthenticated } from "../../platform/http/bearer.ts";
+import { unauthenticated } from "../../platform/http/credentials/bearer.ts";
 import { viewOf } from "./serialize.ts";
 import { findLink } from "./store.ts";
 

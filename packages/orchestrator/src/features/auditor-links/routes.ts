@@ -7,9 +7,9 @@ import {
   OpenAuditorLinkRequest,
 } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
-import { listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/pagination.ts";
-import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
-import { setSessionCookie } from "../../platform/http/session-cookie.ts";
+import { listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/route/pagination.ts";
+import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route/route.ts";
+import { setSessionCookie } from "../../platform/http/credentials/session-cookie.ts";
 import { createLink } from "./create-link.ts";
 import { openLink } from "./open-link.ts";
 import { serializeLink, viewOf } from "./serialize.ts";

@@ -1,7 +1,7 @@
 import { sql, type Insertable } from "kysely";
 import type { AuditorLinksTable, Database, DatabaseTransaction } from "../../platform/database/schema.ts";
-import type { Page } from "../../platform/http/pagination.ts";
-import type { Period } from "../../platform/http/principal.ts";
+import type { Page } from "../../platform/http/route/pagination.ts";
+import type { Period } from "../../platform/http/route/principal.ts";
 
 export interface AuditorLink {
   id: string;

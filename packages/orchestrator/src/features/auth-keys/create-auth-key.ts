@@ -1,7 +1,7 @@
 import { newId } from "@attestore/contract";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { invalidRequest } from "../../platform/errors/api-error.ts";
-import { credentialHash } from "../../platform/http/bearer.ts";
+import { credentialHash } from "../../platform/http/credentials/bearer.ts";
 import { newAuthKey } from "../secrets.ts";
 import { insertAuthKey, type AuthKey } from "./store.ts";
 

@@ -1,8 +1,8 @@
 import { AuthKeyMinted, AuthKeyRecord, Id, MintAuthKeyRequest } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
 import { notFound } from "../../platform/errors/api-error.ts";
-import { listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/pagination.ts";
-import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
+import { listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/route/pagination.ts";
+import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route/route.ts";
 import { createAuthKey, DEFAULT_EXPIRY_S } from "./create-auth-key.ts";
 import { commandForHosts } from "./command-for-hosts.ts";
 import type { InstallFrom } from "./install-command.ts";

@@ -1,7 +1,7 @@
 import { MAX_WRONG_ATTEMPTS } from "@attestore/contract";
 import { sql, type Insertable } from "kysely";
 import type { AuthKeysTable, Database, DatabaseTransaction } from "../../platform/database/schema.ts";
-import type { Page } from "../../platform/http/pagination.ts";
+import type { Page } from "../../platform/http/route/pagination.ts";
 
 export interface AuthKey {
   id: string;

@@ -1,5 +1,5 @@
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
-import { authKeyBurned, authKeyInvalid } from "../../platform/http/auth-key-credentials.ts";
+import { authKeyBurned, authKeyInvalid } from "../../platform/http/credentials/auth-key-credentials.ts";
 import { isBurned, takeUse } from "./store.ts";
 
 /**

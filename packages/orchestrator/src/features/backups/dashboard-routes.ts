@@ -11,9 +11,9 @@ import {
   pageOf,
   period,
   periodOf,
-} from "../../platform/http/pagination.ts";
+} from "../../platform/http/route/pagination.ts";
 import { readInOrg } from "../../platform/database/org-scope.ts";
-import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
+import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route/route.ts";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";
 import { listBackups } from "./queries.ts";
 import { withObjectStore } from "./with-object-store.ts";

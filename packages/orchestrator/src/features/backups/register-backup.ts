@@ -1,7 +1,7 @@
 import { newId, type RegisterBackupRequest } from "@attestore/contract";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 import { ApiError, invalidRequest, notFound } from "../../platform/errors/api-error.ts";
-import { readTimestamp } from "../../platform/http/timestamp.ts";
+import { readTimestamp } from "../../platform/http/body/timestamp.ts";
 import { changesSinceNewest } from "../schema-changes/stored-changes.ts";
 import { linkBackup } from "../commands/link-outcome.ts";
 import { requireOwnedSource } from "../sources/owned-source.ts";

@@ -13,9 +13,9 @@ import {
 import { readInOrg } from "../../platform/database/org-scope.ts";
 import { Type } from "@fastify/type-provider-typebox";
 import type { Database } from "../../platform/database/schema.ts";
-import { requireWithin } from "../../platform/http/bounded-json.ts";
+import { requireWithin } from "../../platform/http/body/bounded-json.ts";
 import { ApiError, notFound } from "../../platform/errors/api-error.ts";
-import { readRoute, type Route, writeRoute } from "../../platform/http/route.ts";
+import { readRoute, type Route, writeRoute } from "../../platform/http/route/route.ts";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";
 import { requireRoom, reserveRoom } from "../quotas/require-room.ts";
 import type { QuotaDefaults } from "../quotas/settings.ts";

@@ -1,5 +1,5 @@
 import { ApiError, unavailable } from "../../platform/errors/api-error.ts";
-import type { Call } from "../../platform/http/route.ts";
+import type { Call } from "../../platform/http/route/route.ts";
 
 /**
  * Runs something that needs the object store. If the store fails, throws 503 `unavailable` and

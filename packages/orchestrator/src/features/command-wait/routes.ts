@@ -1,6 +1,6 @@
 import { CommandNotice, COMMAND_WAIT_S } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
-import { readRoute, type Route } from "../../platform/http/route.ts";
+import { readRoute, type Route } from "../../platform/http/route/route.ts";
 import type { WaitingAgents } from "./waiting-agents.ts";
 
 export interface CommandWaitDeps {

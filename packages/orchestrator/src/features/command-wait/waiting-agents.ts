@@ -3,7 +3,7 @@ import { AgentNotices } from "../../platform/database/agent-notices.ts";
 import type { ConnectionSettings } from "../../platform/database/connection-settings.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { unavailable } from "../../platform/errors/api-error.ts";
-import { agentRevoked } from "../../platform/http/lock-active-agent.ts";
+import { agentRevoked } from "../../platform/http/credentials/lock-active-agent.ts";
 import type { Logger } from "../../platform/logging/logger.ts";
 import { redeliveryDue } from "../commands/deliver-commands.ts";
 import { agentsWithQueued, readPending } from "./store.ts";

@@ -4,8 +4,8 @@ import type { Clock } from "../../platform/clock.ts";
 import { runInOrg } from "../../platform/database/org-scope.ts";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 import { notFound } from "../../platform/errors/api-error.ts";
-import type { AgentPrincipal } from "../../platform/http/principal.ts";
-import { type Route, writeRoute } from "../../platform/http/route.ts";
+import type { AgentPrincipal } from "../../platform/http/route/principal.ts";
+import { type Route, writeRoute } from "../../platform/http/route/route.ts";
 import { setProgress } from "./store.ts";
 
 /**

@@ -2,7 +2,7 @@ import { ConfigAnswer, ConfigAnswerAccepted, Id } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
 import type { Clock } from "../../platform/clock.ts";
 import { invalidRequest, notFound } from "../../platform/errors/api-error.ts";
-import { type Route, writeRoute } from "../../platform/http/route.ts";
+import { type Route, writeRoute } from "../../platform/http/route/route.ts";
 import { lockDelivered, setAnswer } from "./store.ts";
 
 /** Takes what an agent did, once: a second answer to the same request changes nothing. */

@@ -10,7 +10,7 @@ import { Type } from "@fastify/type-provider-typebox";
 import { notifyAgent } from "../../platform/database/agent-notices.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { ApiError, invalidRequest, notFound } from "../../platform/errors/api-error.ts";
-import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
+import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route/route.ts";
 import { findAgentOf } from "../agents/store.ts";
 import { configRequestRecord } from "./serialize.ts";
 import { countOpen, findConfigRequest, insertConfigRequest } from "./store.ts";

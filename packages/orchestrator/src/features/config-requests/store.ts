@@ -2,7 +2,7 @@ import type { ConfigAnswer, ConfigRequest, DeliveredConfigRequest } from "@attes
 import type { Insertable } from "kysely";
 import { runPrepared, type PreparedQuery } from "../../platform/database/prepared.ts";
 import type { ConfigRequestsTable, DatabaseTransaction } from "../../platform/database/schema.ts";
-import { POLICY } from "../../platform/http/policy.ts";
+import { POLICY } from "../../platform/http/route/policy.ts";
 
 /** An agent that does not answer is asked again after this time: it runs an id once. */
 const AGAIN_AFTER = "interval '30 seconds'";

@@ -6,7 +6,7 @@ import {
   ENVELOPE_PLACE,
 } from "../../log/archive/archived-envelopes.ts";
 import type { Database } from "../../platform/database/schema.ts";
-import { idsWithin } from "../../platform/http/pagination.ts";
+import { idsWithin } from "../../platform/http/route/pagination.ts";
 import { type Backup, LISTED_METADATA } from "../backups/store.ts";
 import { predicateIn } from "../receipts/stored-statement.ts";
 import type { SchemaChanges } from "../schema-changes/schema-changes.ts";

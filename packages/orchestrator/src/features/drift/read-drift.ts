@@ -1,7 +1,7 @@
 import { type DriftIndicator, MAX_PAGE_BYTES } from "@attestore/contract";
 import type { ArchivedEnvelopes } from "../../log/archive/archived-envelopes.ts";
 import type { Database } from "../../platform/database/schema.ts";
-import { cursorOf, type Page } from "../../platform/http/pagination.ts";
+import { cursorOf, type Page } from "../../platform/http/route/pagination.ts";
 import { driftOfBackup, driftOfTest } from "./compare.ts";
 import { observeBackups, type ObservedBackup } from "./observed.ts";
 

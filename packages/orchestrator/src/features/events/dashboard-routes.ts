@@ -10,8 +10,8 @@ import {
   pageOf,
   period,
   periodOf,
-} from "../../platform/http/pagination.ts";
-import { orgReadRoute, type Route } from "../../platform/http/route.ts";
+} from "../../platform/http/route/pagination.ts";
+import { orgReadRoute, type Route } from "../../platform/http/route/route.ts";
 import { findEvent, listEvents } from "./queries.ts";
 import { eventRecord } from "./serialize.ts";
 

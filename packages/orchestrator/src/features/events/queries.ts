@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Database } from "../../platform/database/schema.ts";
-import { idsWithin } from "../../platform/http/pagination.ts";
+import { idsWithin } from "../../platform/http/route/pagination.ts";
 
 export interface ListedEvent {
   id: string;

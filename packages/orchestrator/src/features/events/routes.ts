@@ -7,11 +7,11 @@ import {
 import { DRAW_DECLARED, isTimestamp, ProofError } from "@attestore/proof";
 import { eventEntry, type SignedEvent } from "../../log/event-entry.ts";
 import type { Database } from "../../platform/database/schema.ts";
-import { requireWithin } from "../../platform/http/bounded-json.ts";
+import { requireWithin } from "../../platform/http/body/bounded-json.ts";
 import { invalidRequest } from "../../platform/errors/api-error.ts";
 import { readInOrg } from "../../platform/database/org-scope.ts";
-import type { AgentPrincipal } from "../../platform/http/principal.ts";
-import { submitRoute, type Route } from "../../platform/http/route.ts";
+import type { AgentPrincipal } from "../../platform/http/route/principal.ts";
+import { submitRoute, type Route } from "../../platform/http/route/route.ts";
 import { findSigningKey } from "../agents/signing-keys.ts";
 import type { FindKey } from "../receipts/verify-submission.ts";
 import { submitEntry, type Submissions } from "../submissions/submit-entry.ts";

@@ -11,7 +11,7 @@ import {
 } from "@attestore/proof";
 import { signedEvent, type SignedEvent } from "../../log/event-entry.ts";
 import { ApiError, invalidRequest } from "../../platform/errors/api-error.ts";
-import type { AgentPrincipal } from "../../platform/http/principal.ts";
+import type { AgentPrincipal } from "../../platform/http/route/principal.ts";
 import { requireFromBefore } from "../receipts/replaced-key.ts";
 import { type FindKey, mismatch, verifySigned } from "../receipts/verify-submission.ts";
 

@@ -1,7 +1,7 @@
 import { Type } from "@fastify/type-provider-typebox";
 import { invalidRequest } from "../../platform/errors/api-error.ts";
-import { periodOf } from "../../platform/http/pagination.ts";
-import { ALWAYS, type Period } from "../../platform/http/principal.ts";
+import { periodOf } from "../../platform/http/route/pagination.ts";
+import { ALWAYS, type Period } from "../../platform/http/route/principal.ts";
 
 const DAY_MS = 86_400_000;
 /** A year and a month, so that a whole year still fits when somebody asks for it a little later. */

@@ -6,7 +6,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { notFound } from "../../platform/errors/api-error.ts";
 import { readInOrg } from "../../platform/database/org-scope.ts";
-import { fileRoute, type Route } from "../../platform/http/route.ts";
+import { fileRoute, type Route } from "../../platform/http/route/route.ts";
 import type { Places } from "../../platform/workers/places.ts";
 import { packFiles, packHeader } from "./pack-files.ts";
 import { packStream } from "./pack-stream.ts";

@@ -13,8 +13,8 @@ import { readNewestCheckpoint, signNewest, type SignedCheckpoint } from "../../l
 import { transactionSession } from "../../platform/database/sql-session.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/schema.ts";
-import type { AgentPrincipal } from "../../platform/http/principal.ts";
-import { type Route, writeRoute } from "../../platform/http/route.ts";
+import type { AgentPrincipal } from "../../platform/http/route/principal.ts";
+import { type Route, writeRoute } from "../../platform/http/route/route.ts";
 import { recordHeartbeat } from "../agents/record-heartbeat.ts";
 import { exchangeCommands, redeliveryDue } from "../commands/deliver-commands.ts";
 import { takeConfigRequests } from "../config-requests/store.ts";

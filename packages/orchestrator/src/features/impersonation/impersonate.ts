@@ -1,6 +1,6 @@
 import { IMPERSONATION_S } from "@attestore/contract";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
-import type { Impersonator, UserPrincipal } from "../../platform/http/principal.ts";
+import type { Impersonator, UserPrincipal } from "../../platform/http/route/principal.ts";
 import { continueSession, endOne } from "../sessions/continue-session.ts";
 import { beginSession, type StartedSession } from "../sessions/start-session.ts";
 

@@ -1,6 +1,6 @@
 import { ImpersonateRequest, SessionStarted } from "@attestore/contract";
 import { ApiError, notFound } from "../../platform/errors/api-error.ts";
-import { type Route, writeRoute } from "../../platform/http/route.ts";
+import { type Route, writeRoute } from "../../platform/http/route/route.ts";
 import { sessionAnswer } from "../sign-in/session-answer.ts";
 import { userById } from "../users/find-user.ts";
 import { appendImpersonatedCall } from "./append-call.ts";

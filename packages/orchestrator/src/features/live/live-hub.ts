@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { errorMessage } from "@attestore/host/errno";
 import type { Database } from "../../platform/database/schema.ts";
 import { ApiError, unavailable } from "../../platform/errors/api-error.ts";
-import { liveSessions } from "../../platform/http/session-credentials.ts";
+import { liveSessions } from "../../platform/http/credentials/session-credentials.ts";
 import type { Logger } from "../../platform/logging/logger.ts";
 import { changedTopics, eventId, type Markers, markersOf, readMarkers, type Topic } from "./markers.ts";
 

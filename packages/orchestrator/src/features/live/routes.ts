@@ -2,7 +2,7 @@ import { Id } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
 import type { Database } from "../../platform/database/schema.ts";
 import { ApiError } from "../../platform/errors/api-error.ts";
-import { fileRoute, type Route } from "../../platform/http/route.ts";
+import { fileRoute, type Route } from "../../platform/http/route/route.ts";
 import type { Logger } from "../../platform/logging/logger.ts";
 import { LiveHub } from "./live-hub.ts";
 

@@ -1,12 +1,12 @@
 import { AGENT_TOKEN, isId } from "@attestore/contract";
 import type { FastifyRequest } from "fastify";
 import type { Database } from "../../platform/database/schema.ts";
-import { bearerOf, credentialHash, unauthenticated } from "../../platform/http/bearer.ts";
+import { bearerOf, credentialHash, unauthenticated } from "../../platform/http/credentials/bearer.ts";
 import { notFound } from "../../platform/errors/api-error.ts";
-import { subjectOf } from "../../platform/http/principal.ts";
-import { sessionCookie } from "../../platform/http/session-cookie.ts";
-import { assertLive, lookUpSession } from "../../platform/http/session-credentials.ts";
-import { assertAllowed } from "../../platform/http/policy.ts";
+import { subjectOf } from "../../platform/http/route/principal.ts";
+import { sessionCookie } from "../../platform/http/credentials/session-cookie.ts";
+import { assertLive, lookUpSession } from "../../platform/http/credentials/session-credentials.ts";
+import { assertAllowed } from "../../platform/http/route/policy.ts";
 
 /**
  * The log to read. To a reader with an auditor link, a head reveals nothing about times outside of

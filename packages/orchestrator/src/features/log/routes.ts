@@ -3,7 +3,7 @@ import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { transactionSession } from "../../platform/database/sql-session.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { readInOrg } from "../../platform/database/org-scope.ts";
-import { readRoute, type Route } from "../../platform/http/route.ts";
+import { readRoute, type Route } from "../../platform/http/route/route.ts";
 import { generationsBody } from "./generations-body.ts";
 import { headBody } from "./head-body.ts";
 import { readLogProof } from "./log-proof.ts";

@@ -10,7 +10,7 @@ import {
   type NoteVerifier,
 } from "@attestore/proof";
 import type { Database } from "../../platform/database/schema.ts";
-import type { Page } from "../../platform/http/pagination.ts";
+import type { Page } from "../../platform/http/route/pagination.ts";
 
 export interface Witness {
   /** The agent's. */

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from "fastif
 import { Registry } from "prom-client";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/schema.ts";
-import { bearerOf, credentialHash, unauthenticated } from "../../platform/http/bearer.ts";
+import { bearerOf, credentialHash, unauthenticated } from "../../platform/http/credentials/bearer.ts";
 import type { Job } from "../../platform/jobs/job.ts";
 import type { Readiness } from "../../platform/health/health-routes.ts";
 import type { Logger } from "../../platform/logging/logger.ts";

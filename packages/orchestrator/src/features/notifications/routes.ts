@@ -1,4 +1,4 @@
-import type { Route } from "../../platform/http/route.ts";
+import type { Route } from "../../platform/http/route/route.ts";
 import { channelRoutes } from "./channels/channel-routes.ts";
 import { deliveryRoutes } from "./deliveries/delivery-routes.ts";
 import type { NotificationDeps } from "./channels/deps.ts";

@@ -1,7 +1,7 @@
 import { CODE_LIFETIME_S, normalizeCode } from "@attestore/contract";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
-import { clientNetwork } from "../../platform/http/client-network.ts";
-import { credentialHash } from "../../platform/http/bearer.ts";
+import { clientNetwork } from "../../platform/http/limits/client-network.ts";
+import { credentialHash } from "../../platform/http/credentials/bearer.ts";
 import { ApiError } from "../../platform/errors/api-error.ts";
 import { newCode } from "../secrets.ts";
 import { type CodeKey, countWrongRecovery, countWrongTry, putCode, takeCode } from "./store.ts";

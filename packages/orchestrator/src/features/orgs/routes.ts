@@ -1,10 +1,10 @@
 import { ChangeOrgRequest, CreateOrgRequest, Id, OrgRecord } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
-import { listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/pagination.ts";
+import { listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/route/pagination.ts";
 import { scopeToOrg } from "../../platform/database/org-scope.ts";
-import type { UserPrincipal } from "../../platform/http/principal.ts";
-import { orgReadRoute, readRoute, type Route, writeRoute } from "../../platform/http/route.ts";
+import type { UserPrincipal } from "../../platform/http/route/principal.ts";
+import { orgReadRoute, readRoute, type Route, writeRoute } from "../../platform/http/route/route.ts";
 import { assertOrgName, createOrg } from "./create-org.ts";
 import { serializeOrg } from "./serialize.ts";
 import { requireOrg } from "./require-org.ts";

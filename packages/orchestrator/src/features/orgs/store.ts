@@ -1,5 +1,5 @@
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
-import type { Page } from "../../platform/http/pagination.ts";
+import type { Page } from "../../platform/http/route/pagination.ts";
 
 export interface Org {
   id: string;

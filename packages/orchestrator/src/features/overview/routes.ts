@@ -1,7 +1,7 @@
 import { Id, Overview } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
 import type { Clock } from "../../platform/clock.ts";
-import { orgReadRoute, type Route } from "../../platform/http/route.ts";
+import { orgReadRoute, type Route } from "../../platform/http/route/route.ts";
 import { readOverview } from "./read-overview.ts";
 
 /** The content of the home page. */

@@ -1,7 +1,7 @@
 import { MAX_PASSKEYS, newId, RECENT_SIGN_IN_S } from "@attestore/contract";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { ApiError, notFound } from "../../platform/errors/api-error.ts";
-import type { UserPrincipal } from "../../platform/http/principal.ts";
+import type { UserPrincipal } from "../../platform/http/route/principal.ts";
 import { endSessionsOfPerson } from "../sessions/end-sessions.ts";
 import { setSignedInWithPasskey } from "../sessions/store.ts";
 import type { NewCredential } from "./ceremonies.ts";

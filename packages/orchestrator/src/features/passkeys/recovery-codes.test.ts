@@ -15,7 +15,7 @@ import {
   verify,
   withPasskey,
 } from "../../../test/passkey-sign-in.ts";
-import { RATE_LIMITS } from "../../platform/http/rate-limits.ts";
+import { RATE_LIMITS } from "../../platform/http/route/rate-limits.ts";
 
 usePasskeyService();
 

@@ -1,7 +1,7 @@
 import { normalizeRecoveryCode, RECOVERY_CODES } from "@attestore/contract";
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
-import { credentialHash } from "../../platform/http/bearer.ts";
+import { credentialHash } from "../../platform/http/credentials/bearer.ts";
 import { ApiError } from "../../platform/errors/api-error.ts";
 import { newRecoveryCode } from "../secrets.ts";
 

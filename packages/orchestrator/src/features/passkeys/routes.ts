@@ -12,7 +12,7 @@ import {
 import { Type } from "@fastify/type-provider-typebox";
 import type { Database } from "../../platform/database/schema.ts";
 import { ApiError, notFound } from "../../platform/errors/api-error.ts";
-import { readRoute, type Route, writeRoute } from "../../platform/http/route.ts";
+import { readRoute, type Route, writeRoute } from "../../platform/http/route/route.ts";
 import { ALGORITHMS, checkRegistration, passkeyInvalid } from "./ceremonies.ts";
 import {
   addPasskey,

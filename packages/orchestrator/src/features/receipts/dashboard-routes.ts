@@ -12,7 +12,7 @@ import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { transactionSession } from "../../platform/database/sql-session.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { notFound } from "../../platform/errors/api-error.ts";
-import type { FileAnswer } from "../../platform/http/file-answer.ts";
+import type { FileAnswer } from "../../platform/http/route/file-answer.ts";
 import {
   idRange,
   isWithin,
@@ -22,9 +22,9 @@ import {
   pageOf,
   period,
   periodOf,
-} from "../../platform/http/pagination.ts";
+} from "../../platform/http/route/pagination.ts";
 import { readInOrg } from "../../platform/database/org-scope.ts";
-import { fileRoute, orgReadRoute, type Route } from "../../platform/http/route.ts";
+import { fileRoute, orgReadRoute, type Route } from "../../platform/http/route/route.ts";
 import { readBundle, sigstoreBundle, tlogProofFile } from "./bundle.ts";
 import { findReceipt, listReceipts } from "./queries.ts";
 import { receiptDetail, receiptRecord } from "./serialize.ts";

@@ -3,7 +3,7 @@ import { Type } from "@fastify/type-provider-typebox";
 import { transactionSession } from "../../platform/database/sql-session.ts";
 import { ApiError, notFound } from "../../platform/errors/api-error.ts";
 import { readInOrg } from "../../platform/database/org-scope.ts";
-import { readRoute, type Route } from "../../platform/http/route.ts";
+import { readRoute, type Route } from "../../platform/http/route/route.ts";
 import { listRetiredKeys } from "../agents/signing-keys.ts";
 import { isAgentOf } from "../sources/source-agents.ts";
 import { readBundle } from "./bundle.ts";

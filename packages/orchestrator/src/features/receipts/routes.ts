@@ -7,7 +7,7 @@ import {
   RECEIPT_IDEMPOTENCY_WINDOW_S,
   ReceiptAccepted,
 } from "@attestore/contract";
-import { submitRoute, type Route } from "../../platform/http/route.ts";
+import { submitRoute, type Route } from "../../platform/http/route/route.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { readInOrg } from "../../platform/database/org-scope.ts";
 import { findSigningKey } from "../agents/signing-keys.ts";

@@ -13,7 +13,7 @@ import {
   type Statement,
 } from "@attestore/proof";
 import { ApiError, invalidRequest } from "../../platform/errors/api-error.ts";
-import type { AgentPrincipal } from "../../platform/http/principal.ts";
+import type { AgentPrincipal } from "../../platform/http/route/principal.ts";
 import type { SigningKeyRow } from "../agents/signing-keys.ts";
 import { requireFromBefore } from "./replaced-key.ts";
 

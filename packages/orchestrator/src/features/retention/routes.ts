@@ -2,8 +2,8 @@ import { BackupRecord, Id, type Retention, RetentionPreview, SourceRecord } from
 import { Type } from "@fastify/type-provider-typebox";
 import type { Clock } from "../../platform/clock.ts";
 import { notFound } from "../../platform/errors/api-error.ts";
-import { listQuery, paged, pageOf } from "../../platform/http/pagination.ts";
-import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
+import { listQuery, paged, pageOf } from "../../platform/http/route/pagination.ts";
+import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route/route.ts";
 import { timeZoneOf } from "../schedules/next-times.ts";
 import { findConfigured } from "../sources/configured-source.ts";
 import { backupRecord } from "../backups/serialize.ts";

@@ -1,7 +1,7 @@
 import { Id, SchedulePreview } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
 import type { Clock } from "../../platform/clock.ts";
-import { orgReadRoute, type Route } from "../../platform/http/route.ts";
+import { orgReadRoute, type Route } from "../../platform/http/route/route.ts";
 import { readSchedule } from "./next-times.ts";
 import { previewSchedule } from "./preview.ts";
 

@@ -1,5 +1,5 @@
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
-import type { SessionPrincipal } from "../../platform/http/principal.ts";
+import type { SessionPrincipal } from "../../platform/http/route/principal.ts";
 import { endAllOfPerson, endAllOfUser, endContinued, endSession, readOrigin } from "./store.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { SESSION_LIFETIME_S } from "@attestore/contract";
 import type { DatabaseTransaction, SignInMethod } from "../../platform/database/schema.ts";
-import { credentialHash } from "../../platform/http/bearer.ts";
+import { credentialHash } from "../../platform/http/credentials/bearer.ts";
 import { newSessionToken } from "../secrets.ts";
 import { insertSession, type NewSession } from "./store.ts";
 

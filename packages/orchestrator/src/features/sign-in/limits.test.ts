@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { ownAddress, type Answer } from "../../../test/client.ts";
 import { ENDLESS_S, endless } from "../../../test/endless-windows.ts";
 import { startTestService, type Replica, type TestService } from "../../../test/service.ts";
-import { RATE_LIMITS, type RateLimitTable } from "../../platform/http/rate-limits.ts";
+import { RATE_LIMITS, type RateLimitTable } from "../../platform/http/route/rate-limits.ts";
 
 let service: TestService;
 let replica: Replica;

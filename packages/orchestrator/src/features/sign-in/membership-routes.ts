@@ -9,8 +9,8 @@ import {
 } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
 import type { Database } from "../../platform/database/schema.ts";
-import { readRoute, type Route, writeRoute } from "../../platform/http/route.ts";
-import { CLEAR_SESSION_COOKIE } from "../../platform/http/session-cookie.ts";
+import { readRoute, type Route, writeRoute } from "../../platform/http/route/route.ts";
+import { CLEAR_SESSION_COOKIE } from "../../platform/http/credentials/session-cookie.ts";
 import { requireOrg } from "../orgs/require-org.ts";
 import { continueSession } from "../sessions/continue-session.ts";
 import { sessionAnswer } from "./session-answer.ts";

@@ -7,9 +7,9 @@ import {
   SessionStarted,
 } from "@attestore/contract";
 import type { Database } from "../../platform/database/schema.ts";
-import { credentialHash } from "../../platform/http/bearer.ts";
+import { credentialHash } from "../../platform/http/credentials/bearer.ts";
 import { ApiError } from "../../platform/errors/api-error.ts";
-import { type Route, writeRoute } from "../../platform/http/route.ts";
+import { type Route, writeRoute } from "../../platform/http/route/route.ts";
 import type { Logger } from "../../platform/logging/logger.ts";
 import { sessionAnswer } from "./session-answer.ts";
 import { startSession } from "../sessions/start-session.ts";

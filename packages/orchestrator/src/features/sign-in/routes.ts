@@ -8,9 +8,9 @@ import {
   VerifyRequest,
 } from "@attestore/contract";
 import type { Database } from "../../platform/database/schema.ts";
-import { unauthenticated } from "../../platform/http/bearer.ts";
-import { type Route, readRoute, writeRoute } from "../../platform/http/route.ts";
-import { CLEAR_SESSION_COOKIE } from "../../platform/http/session-cookie.ts";
+import { unauthenticated } from "../../platform/http/credentials/bearer.ts";
+import { type Route, readRoute, writeRoute } from "../../platform/http/route/route.ts";
+import { CLEAR_SESSION_COOKIE } from "../../platform/http/credentials/session-cookie.ts";
 import { queueMail } from "../../platform/mail/outbox.ts";
 import { codeInvalid, issueCode, useCode, weighCode, weighRecoveryCode } from "../one-time-codes/codes.ts";
 import type { NoticeDeps } from "../passkeys/notices.ts";
@@ -23,7 +23,7 @@ import { signOut } from "../sessions/end-sessions.ts";
 import { readerRecord } from "../auditor-links/reader.ts";
 import { sessionAnswer } from "./session-answer.ts";
 import { startSession } from "../sessions/start-session.ts";
-import { needsPasskey } from "../../platform/http/policy.ts";
+import { needsPasskey } from "../../platform/http/route/policy.ts";
 
 export function sessionRoutes(db: Database, deps: NoticeDeps): Route[] {
   const { sealer } = deps;

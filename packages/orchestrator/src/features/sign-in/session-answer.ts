@@ -1,6 +1,6 @@
 import type { Database } from "../../platform/database/schema.ts";
-import type { Answer } from "../../platform/http/answer.ts";
-import { setSessionCookie } from "../../platform/http/session-cookie.ts";
+import type { Answer } from "../../platform/http/route/answer.ts";
+import { setSessionCookie } from "../../platform/http/credentials/session-cookie.ts";
 import { orgRecord } from "../orgs/require-org.ts";
 import { serializeUser } from "../users/serialize.ts";
 import type { User } from "../users/store.ts";

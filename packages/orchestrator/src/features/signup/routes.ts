@@ -9,7 +9,7 @@ import {
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 import { ApiError } from "../../platform/errors/api-error.ts";
 import { scopeToOrg } from "../../platform/database/org-scope.ts";
-import { readRoute, type Route, writeRoute } from "../../platform/http/route.ts";
+import { readRoute, type Route, writeRoute } from "../../platform/http/route/route.ts";
 import type { Sealer } from "../../platform/http/sealer.ts";
 import { queueMail } from "../../platform/mail/outbox.ts";
 import { codeInvalid, issueCode, useCode, weighCode } from "../one-time-codes/codes.ts";

@@ -3,7 +3,7 @@ import { SESSION_TOKEN } from "@attestore/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ownAddress, type Answer } from "../../../test/client.ts";
 import { startTestService, type TestService } from "../../../test/service.ts";
-import { RATE_LIMITS } from "../../platform/http/rate-limits.ts";
+import { RATE_LIMITS } from "../../platform/http/route/rate-limits.ts";
 
 let service: TestService;
 beforeAll(async () => {

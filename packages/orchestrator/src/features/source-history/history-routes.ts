@@ -20,8 +20,8 @@ import {
   pageOf,
   period,
   periodOf,
-} from "../../platform/http/pagination.ts";
-import { orgReadRoute, type Route } from "../../platform/http/route.ts";
+} from "../../platform/http/route/pagination.ts";
+import { orgReadRoute, type Route } from "../../platform/http/route/route.ts";
 import { readDrift } from "../drift/read-drift.ts";
 import { incidentRecord, listIncidents } from "../schedules/incidents.ts";
 import { findConfigured } from "../sources/configured-source.ts";

@@ -5,7 +5,7 @@ import {
   ENVELOPE_PLACE,
 } from "../../log/archive/archived-envelopes.ts";
 import type { Database } from "../../platform/database/schema.ts";
-import { idsWithin } from "../../platform/http/pagination.ts";
+import { idsWithin } from "../../platform/http/route/pagination.ts";
 import { restoreTestIn } from "../receipts/stored-statement.ts";
 
 /**

@@ -2,7 +2,7 @@ import { firstIdAt, type IdKind, isId, type TimelineItem, type TimelineTopic } f
 import { sql } from "kysely";
 import type { Database } from "../../platform/database/schema.ts";
 import { invalidRequest } from "../../platform/errors/api-error.ts";
-import { idsWithin, paged } from "../../platform/http/pagination.ts";
+import { idsWithin, paged } from "../../platform/http/route/pagination.ts";
 import { backupRecord } from "../backups/serialize.ts";
 import { LAST_CLEAN, LISTED_BACKUP_COLUMNS, LISTED_METADATA } from "../backups/store.ts";
 import { commandRecord } from "../commands/serialize.ts";

@@ -20,9 +20,9 @@ import {
   pageOf,
   period,
   periodOf,
-} from "../../platform/http/pagination.ts";
-import type { Period } from "../../platform/http/principal.ts";
-import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
+} from "../../platform/http/route/pagination.ts";
+import type { Period } from "../../platform/http/route/principal.ts";
+import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route/route.ts";
 import { queueCommand } from "../command-queue/queue-command.ts";
 import { incidentRecord, openIncidents } from "../schedules/incidents.ts";
 import { asOfPeriod } from "../sources/as-of-period.ts";

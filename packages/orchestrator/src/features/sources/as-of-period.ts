@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Database } from "../../platform/database/schema.ts";
-import type { Period } from "../../platform/http/principal.ts";
+import type { Period } from "../../platform/http/route/principal.ts";
 import type { ConfiguredSource } from "./configured-source.ts";
 
 /**

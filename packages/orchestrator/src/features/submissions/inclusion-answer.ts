@@ -1,6 +1,6 @@
 import { toHex, type Hash } from "@attestore/proof";
 import type { Inclusion } from "../../log/inclusion.ts";
-import type { WireAnswer } from "../../platform/http/answer.ts";
+import type { WireAnswer } from "../../platform/http/route/answer.ts";
 
 /**
  * The 201 of a submission, ReceiptAccepted or EventAccepted of the contract. Its bytes depend only

@@ -3,7 +3,7 @@ import { HeadNotRecorded } from "../../log/head-not-recorded.ts";
 import { LogCorruption } from "../../log/log-corruption.ts";
 import { type SubmissionRefusal, SubmissionRefused } from "../../log/submission-refused.ts";
 import { ApiError, unavailable } from "../../platform/errors/api-error.ts";
-import { agentRevoked } from "../../platform/http/lock-active-agent.ts";
+import { agentRevoked } from "../../platform/http/credentials/lock-active-agent.ts";
 import { keyInProgress } from "../../platform/http/idempotency.ts";
 
 /** Only people can repair a database that was set back: agents need not ask every few seconds. */

@@ -1,11 +1,11 @@
 import type { CallRecords, EntryKind, LogEntry } from "../../log/entry.ts";
 import type { Sequencer } from "../../log/sequencer.ts";
 import { SubmissionRefused } from "../../log/submission-refused.ts";
-import type { WireAnswer } from "../../platform/http/answer.ts";
-import type { SubmissionRecord } from "../../platform/http/route.ts";
+import type { WireAnswer } from "../../platform/http/route/answer.ts";
+import type { SubmissionRecord } from "../../platform/http/route/route.ts";
 import { inclusionAnswer } from "./inclusion-answer.ts";
 import { logErrorAnswer } from "./log-error-answer.ts";
-import { insertApiLogRows } from "../../platform/http/api-log-row.ts";
+import { insertApiLogRows } from "../../platform/http/api-log/api-log-row.ts";
 import { claimKeys, rememberPlaces } from "../../platform/http/idempotency.ts";
 
 export type Submissions = Sequencer<SubmissionRecord, WireAnswer>;

@@ -1,7 +1,7 @@
 import type { OrgRole } from "@attestore/contract";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { ApiError, notFound } from "../../platform/errors/api-error.ts";
-import type { UserPrincipal } from "../../platform/http/principal.ts";
+import type { UserPrincipal } from "../../platform/http/route/principal.ts";
 import { lockOrg } from "../orgs/lock-org.ts";
 import { endSessionsOf } from "../sessions/end-sessions.ts";
 import { countOwners, findUser, setRemoved, updateUser, type User } from "./store.ts";

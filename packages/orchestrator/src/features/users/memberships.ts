@@ -1,6 +1,6 @@
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 import { notFound } from "../../platform/errors/api-error.ts";
-import type { UserPrincipal } from "../../platform/http/principal.ts";
+import type { UserPrincipal } from "../../platform/http/route/principal.ts";
 import { accountsOf, memberByEmail } from "./find-user.ts";
 import { listByEmail, setAccepted, setDeclined, type User } from "./store.ts";
 

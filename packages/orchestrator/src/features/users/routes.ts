@@ -1,7 +1,7 @@
 import { ChangeUserRequest, Id, InviteUserRequest, UserRecord } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
-import { listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/pagination.ts";
-import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
+import { listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/route/pagination.ts";
+import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route/route.ts";
 import { requireOrg } from "../orgs/require-org.ts";
 import { assertMayGive, changeUser, removeUser } from "./change-user.ts";
 import { type InviteDeps, inviteUser } from "./invite-user.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { INVITATION_S, type OrgRole } from "@attestore/contract";
 import type { Database, DatabaseTransaction, UsersTable } from "../../platform/database/schema.ts";
-import type { Page } from "../../platform/http/pagination.ts";
+import type { Page } from "../../platform/http/route/pagination.ts";
 
 export interface User {
   id: string;

@@ -109,7 +109,7 @@ const USES: Readonly<Record<string, string[]>> = {
   // Of two calls with the same key at once one gets 409. The row decides; the lock says so early.
   "platform/http/idempotency.ts": ["advisory lock"],
   "platform/http/remove-expired.ts": ["statement within a statement"],
-  "platform/http/reserved-rate-limits.ts": ["statement within a statement"],
+  "platform/http/limits/reserved-rate-limits.ts": ["statement within a statement"],
   "features/backups/upload-store.ts": ["statement within a statement"],
   "features/heartbeat/fast-path.ts": ["statement within a statement"],
   "features/schedules/queue-batch.ts": ["statement within a statement"],

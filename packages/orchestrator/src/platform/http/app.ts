@@ -7,20 +7,20 @@ import type { Database } from "../database/schema.ts";
 import { openFileLimit } from "../files/open-files.ts";
 import type { Logger } from "../logging/logger.ts";
 import { invalidRequest } from "../errors/api-error.ts";
-import { AgentCredentials } from "./agent-credentials.ts";
-import { ApiLogBuffer } from "./api-log-buffer.ts";
-import { apiLogRow } from "./api-log-row.ts";
+import { AgentCredentials } from "./credentials/agent-credentials.ts";
+import { ApiLogBuffer } from "./api-log/api-log-buffer.ts";
+import { apiLogRow } from "./api-log/api-log-row.ts";
 import { sendError, toApiError, type AnswerTo } from "./error-answer.ts";
 import {
   type AppendImpersonatedCall,
   impersonationLogger,
   logImpersonatedCalls,
-} from "./log-impersonated-calls.ts";
-import { announcesBody, limitBodyTime } from "./body-deadline.ts";
-import { acceptJsonOnly } from "./json-body.ts";
-import { logRefusals } from "./log-refusals.ts";
+} from "./api-log/log-impersonated-calls.ts";
+import { announcesBody, limitBodyTime } from "./limits/body-deadline.ts";
+import { acceptJsonOnly } from "./body/json-body.ts";
+import { logRefusals } from "./api-log/log-refusals.ts";
 import { answerMalformedHttp } from "./malformed-http.ts";
-import { letGoOfSlowReaders } from "./slow-readers.ts";
+import { letGoOfSlowReaders } from "./limits/slow-readers.ts";
 import { mountRoute, type PipelineDeps } from "./mount-route.ts";
 import {
   limitUnauthenticated,
@@ -28,16 +28,16 @@ import {
   UNAUTHENTICATED_MS,
   withinOpenFiles,
   type ConnectionLimits,
-} from "./unauthenticated-connections.ts";
-import { validatorCompiler } from "./compile-validator.ts";
-import { CountedRateLimits } from "./rate-limit-store.ts";
-import { ProcessRateLimits } from "./process-rate-limits.ts";
-import { RATE_LIMITS, type RateLimitTable } from "./rate-limits.ts";
-import { ReadConcurrency } from "./read-concurrency.ts";
-import { FailedCredentials, MOST_FAILURES } from "./failed-credentials.ts";
-import { newRequestState } from "./request-state.ts";
-import { ReservedRateLimits } from "./reserved-rate-limits.ts";
-import type { Route } from "./route.ts";
+} from "./limits/unauthenticated-connections.ts";
+import { validatorCompiler } from "./body/compile-validator.ts";
+import { CountedRateLimits } from "./limits/rate-limit-store.ts";
+import { ProcessRateLimits } from "./limits/process-rate-limits.ts";
+import { RATE_LIMITS, type RateLimitTable } from "./route/rate-limits.ts";
+import { ReadConcurrency } from "./limits/read-concurrency.ts";
+import { FailedCredentials, MOST_FAILURES } from "./limits/failed-credentials.ts";
+import { newRequestState } from "./route/request-state.ts";
+import { ReservedRateLimits } from "./limits/reserved-rate-limits.ts";
+import type { Route } from "./route/route.ts";
 import type { Sealer } from "./sealer.ts";
 import { strictTransport } from "./strict-transport.ts";
 import { KnownPaths } from "./unknown-path.ts";

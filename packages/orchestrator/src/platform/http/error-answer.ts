@@ -3,8 +3,8 @@ import { MAX_BODY_BYTES } from "@attestore/contract";
 import type { Logger } from "../logging/logger.ts";
 import { asDatabaseUnavailable } from "../database/unavailable.ts";
 import { ApiError, errorBody, invalidRequest, notFound, unavailable } from "../errors/api-error.ts";
-import { invalidJson, tooLarge, unsupportedMediaType } from "./json-body.ts";
-import { validationError } from "./validate.ts";
+import { invalidJson, tooLarge, unsupportedMediaType } from "./body/json-body.ts";
+import { validationError } from "./body/validate.ts";
 
 /**
  * The answer to an error of a layer that knows nothing about HTTP, such as the log; null if it has

@@ -3,8 +3,8 @@ import { byteaArray, packHashes, plainArray } from "../database/packed.ts";
 import type { DatabaseTransaction } from "../database/schema.ts";
 import type { PreparedQuery, SqlSession } from "../database/sql-session.ts";
 import { ApiError } from "../errors/api-error.ts";
-import type { WireAnswer } from "./answer.ts";
-import type { SubmissionRecord } from "./route.ts";
+import type { WireAnswer } from "./route/answer.ts";
+import type { SubmissionRecord } from "./route/route.ts";
 import type { Sealer } from "./sealer.ts";
 import { hash } from "node:crypto";
 

@@ -3,33 +3,33 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { IDEMPOTENCY_WINDOW_S, LINES_TYPE, MAX_ANONYMOUS_BODY_BYTES } from "@attestore/contract";
 import type { Database } from "../database/schema.ts";
 import type { Logger } from "../logging/logger.ts";
-import type { AgentCredentials } from "./agent-credentials.ts";
-import { type WireAnswer, toWire } from "./answer.ts";
-import { apiLogRow, pathOf } from "./api-log-row.ts";
+import type { AgentCredentials } from "./credentials/agent-credentials.ts";
+import { type WireAnswer, toWire } from "./route/answer.ts";
+import { apiLogRow, pathOf } from "./api-log/api-log-row.ts";
 import type { AnswerTo } from "./error-answer.ts";
-import { authenticate, orgOfCall } from "./authenticate.ts";
+import { authenticate, orgOfCall } from "./credentials/authenticate.ts";
 import { ApiError, invalidRequest } from "../errors/api-error.ts";
-import type { FailedCredentials } from "./failed-credentials.ts";
-import type { FileAnswer } from "./file-answer.ts";
-import type { Impersonation } from "./log-impersonated-calls.ts";
-import { invalidJson } from "./json-body.ts";
+import type { FailedCredentials } from "./limits/failed-credentials.ts";
+import type { FileAnswer } from "./route/file-answer.ts";
+import type { Impersonation } from "./api-log/log-impersonated-calls.ts";
+import { invalidJson } from "./body/json-body.ts";
 import { readInOrg } from "../database/org-scope.ts";
-import { ALWAYS, subjectOf } from "./principal.ts";
+import { ALWAYS, subjectOf } from "./route/principal.ts";
 import {
   type RateLimiting,
   applyRateLimits,
   applyRequestQuota,
   countEmail,
   countFailure,
-} from "./rate-limit.ts";
-import type { ReadConcurrency } from "./read-concurrency.ts";
-import type { Call, Route, SubmissionRecord } from "./route.ts";
+} from "./limits/rate-limit.ts";
+import type { ReadConcurrency } from "./limits/read-concurrency.ts";
+import type { Call, Route, SubmissionRecord } from "./route/route.ts";
 import { rememberRefusal, runWrite } from "./run-write.ts";
 import type { Sealer } from "./sealer.ts";
 import { lineValidator, submitLines } from "./submit-lines.ts";
-import { connectionAuthenticated } from "./unauthenticated-connections.ts";
-import { isBodyOptional, schemaOf } from "./validate.ts";
-import { assertAllowed } from "./policy.ts";
+import { connectionAuthenticated } from "./limits/unauthenticated-connections.ts";
+import { isBodyOptional, schemaOf } from "./body/validate.ts";
+import { assertAllowed } from "./route/policy.ts";
 import { bodyFingerprint, idempotencyScope, isRemembered, readIdempotencyKey } from "./idempotency.ts";
 
 export interface PipelineDeps {

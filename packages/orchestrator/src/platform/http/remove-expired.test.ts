@@ -4,7 +4,7 @@ import { CompiledQuery } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestDatabase, type TestDatabase } from "../../../test/database/test-database.ts";
 import type { Removal, RemovalLimits } from "../database/remove-in-batches.ts";
-import { RATE_LIMITS } from "./rate-limits.ts";
+import { RATE_LIMITS } from "./route/rate-limits.ts";
 import { removeExpired } from "./remove-expired.ts";
 
 const DAY_MS = 86_400_000;

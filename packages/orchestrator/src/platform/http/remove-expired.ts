@@ -9,7 +9,7 @@ import {
   type RemovalLimits,
 } from "../database/remove-in-batches.ts";
 import type { Database } from "../database/schema.ts";
-import type { RateLimitTable } from "./rate-limits.ts";
+import type { RateLimitTable } from "./route/rate-limits.ts";
 
 const DAY_MS = 86_400_000;
 

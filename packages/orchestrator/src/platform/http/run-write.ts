@@ -1,17 +1,17 @@
 import { errorCode } from "@attestore/host/errno";
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../database/schema.ts";
-import { type WireAnswer, toWire } from "./answer.ts";
-import { writeApiLogRows } from "./api-log-row.ts";
+import { type WireAnswer, toWire } from "./route/answer.ts";
+import { writeApiLogRows } from "./api-log/api-log-row.ts";
 import { ApiError, errorBody } from "../errors/api-error.ts";
-import { lockActiveAgent } from "./lock-active-agent.ts";
+import { lockActiveAgent } from "./credentials/lock-active-agent.ts";
 import { BACK_TO_REQUESTS, endScope, scopeWithSavepoint } from "../database/org-scope.ts";
 import { AWAIT_STANDBY } from "../database/standby.ts";
-import type { Principal } from "./principal.ts";
-import type { Call, SubmissionRecord, WriteRoute } from "./route.ts";
+import type { Principal } from "./route/principal.ts";
+import type { Call, SubmissionRecord, WriteRoute } from "./route/route.ts";
 import type { Sealer } from "./sealer.ts";
-import { requireSession } from "./session-credentials.ts";
-import { assertAllowed } from "./policy.ts";
+import { requireSession } from "./credentials/session-credentials.ts";
+import { assertAllowed } from "./route/policy.ts";
 import { claimKey, isRemembered, rememberAnswer } from "./idempotency.ts";
 
 const ATTEMPTS = 4;

@@ -2,14 +2,14 @@ import { MAX_BODY_BYTES } from "@attestore/contract";
 import type { FastifyRequest } from "fastify";
 import type { Logger } from "../logging/logger.ts";
 import { errorBody } from "../errors/api-error.ts";
-import { toWire, type WireAnswer } from "./answer.ts";
-import { apiLogRow, type ApiLogRow } from "./api-log-row.ts";
-import { validatorCompiler } from "./compile-validator.ts";
+import { toWire, type WireAnswer } from "./route/answer.ts";
+import { apiLogRow, type ApiLogRow } from "./api-log/api-log-row.ts";
+import { validatorCompiler } from "./body/compile-validator.ts";
 import { type AnswerTo, toApiError } from "./error-answer.ts";
-import { readStrictly, tooLarge } from "./json-body.ts";
-import { formatLine } from "./split-lines.ts";
-import type { Call, SubmissionRecord, SubmitRoute } from "./route.ts";
-import { validationError } from "./validate.ts";
+import { readStrictly, tooLarge } from "./body/json-body.ts";
+import { formatLine } from "./body/split-lines.ts";
+import type { Call, SubmissionRecord, SubmitRoute } from "./route/route.ts";
+import { validationError } from "./body/validate.ts";
 
 interface Lines {
   route: SubmitRoute;

@@ -1,5 +1,5 @@
 import type { FastifyRequest, RouteOptions } from "fastify";
-import { pathOf } from "./api-log-row.ts";
+import { pathOf } from "./api-log/api-log-row.ts";
 import { ApiError, notFound } from "../errors/api-error.ts";
 
 /** The mounted routes, to say which other methods a path accepts. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import { ApiError, notFound } from "../errors/api-error.ts";
-import { connectionAuthenticated } from "../http/unauthenticated-connections.ts";
+import { connectionAuthenticated } from "../http/limits/unauthenticated-connections.ts";
 import { parseByteRange } from "./byte-range.ts";
 import type { DiskStore } from "./disk-store.ts";
 import { isObjectKey } from "./object-key.ts";

@@ -1,6 +1,6 @@
 import { ERROR_STATUS, type ErrorCode, LINES_TYPE } from "@attestore/contract";
-import type { Route } from "../http/route.ts";
-import { isBodyOptional } from "../http/validate.ts";
+import type { Route } from "../http/route/route.ts";
+import { isBodyOptional } from "../http/body/validate.ts";
 import { exampleOf } from "./example.ts";
 import { type JsonSchema, SchemaNames } from "./schema-names.ts";
 import { errorCodesOf } from "./error-codes.ts";

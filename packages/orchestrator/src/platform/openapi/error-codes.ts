@@ -1,5 +1,5 @@
 import type { ErrorCode } from "@attestore/contract";
-import type { Route } from "../http/route.ts";
+import type { Route } from "../http/route/route.ts";
 
 /** Every error that a route can be answered with: those that follow from its form, and its own. */
 export function errorCodesOf(route: Route): ErrorCode[] {

@@ -9,8 +9,15 @@ import {
 } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
 import { ApiError, notFound } from "../../../platform/errors/api-error.ts";
-import { listOf, listQuery, paged, pageOf, period, periodOf } from "../../../platform/http/pagination.ts";
-import { orgReadRoute, type Route, writeRoute } from "../../../platform/http/route.ts";
+import {
+  listOf,
+  listQuery,
+  paged,
+  pageOf,
+  period,
+  periodOf,
+} from "../../../platform/http/route/pagination.ts";
+import { orgReadRoute, type Route, writeRoute } from "../../../platform/http/route/route.ts";
 import { requireOrg } from "../../orgs/require-org.ts";
 import { addChannel } from "./add-channel.ts";
 import { queueNotification } from "../../notification-queue/queue-notification.ts";

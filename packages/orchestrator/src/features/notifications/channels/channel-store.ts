@@ -4,7 +4,7 @@ import type {
   DatabaseTransaction,
   NotificationChannelsTable,
 } from "../../../platform/database/schema.ts";
-import type { Page } from "../../../platform/http/pagination.ts";
+import type { Page } from "../../../platform/http/route/pagination.ts";
 
 export interface Channel {
   id: string;

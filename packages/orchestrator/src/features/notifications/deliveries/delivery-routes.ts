@@ -9,8 +9,8 @@ import {
   pageOf,
   period,
   periodOf,
-} from "../../../platform/http/pagination.ts";
-import { orgReadRoute, type Route, writeRoute } from "../../../platform/http/route.ts";
+} from "../../../platform/http/route/pagination.ts";
+import { orgReadRoute, type Route, writeRoute } from "../../../platform/http/route/route.ts";
 import { findChannel } from "../channels/channel-store.ts";
 import { findDelivery, listAttempts, listDeliveries, requeue } from "./delivery-store.ts";
 import { channelRecord } from "../channels/serialize-channel.ts";

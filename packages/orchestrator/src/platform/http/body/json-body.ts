@@ -1,6 +1,6 @@
 import { LINES_TYPE, MAX_BODY_BYTES } from "@attestore/contract";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { ApiError } from "../errors/api-error.ts";
+import { ApiError } from "../../errors/api-error.ts";
 import { problemOf } from "./json-values.ts";
 import { splitLines } from "./split-lines.ts";
 

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database } from "../database/schema.ts";
+import type { Database } from "../../database/schema.ts";
 import { CountedRateLimits, type RateLimitStore, type Window, type WindowCount } from "./rate-limit-store.ts";
 
 const MAX_BUCKETS = 200_000;

@@ -1,4 +1,4 @@
-import { ApiError } from "../errors/api-error.ts";
+import { ApiError } from "../../errors/api-error.ts";
 import type { CredentialKind, Principal, PrincipalKind, UserRole } from "./principal.ts";
 
 export type Actor = Exclude<PrincipalKind, "user"> | UserRole;

@@ -1,4 +1,4 @@
-import { invalidRequest } from "../errors/api-error.ts";
+import { invalidRequest } from "../../errors/api-error.ts";
 
 export interface JsonBounds {
   /** As JSON in UTF-8. */

@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { startTestService, type TestAgent, type TestService } from "../../../test/service.ts";
-import { ownAddress } from "../../../test/client.ts";
-import { RecordingLogger } from "../../../test/recording-logger.ts";
-import { logRefusals } from "./log-refusals.ts";
+import { startTestService, type TestAgent, type TestService } from "../../../../test/service.ts";
+import { ownAddress } from "../../../../test/client.ts";
+import { RecordingLogger } from "../../../../test/recording-logger.ts";
+import { logRefusals } from "../api-log/log-refusals.ts";
 import { withinOpenFiles } from "./unauthenticated-connections.ts";
 
 const PROXY = "127.200.0.1";

@@ -1,8 +1,8 @@
 import type { Issue } from "@attestore/contract";
 import type { TSchema } from "@fastify/type-provider-typebox";
 import type { FastifySchema, FastifySchemaValidationError } from "fastify";
-import { invalidRequest, notFound, type ApiError } from "../errors/api-error.ts";
-import type { Route } from "./route.ts";
+import { invalidRequest, notFound, type ApiError } from "../../errors/api-error.ts";
+import type { Route } from "../route/route.ts";
 
 const MAX_ISSUES = 20;
 const NOTHING = { type: "object", additionalProperties: false } as const;

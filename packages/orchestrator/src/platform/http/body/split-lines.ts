@@ -1,4 +1,4 @@
-import { invalidRequest } from "../errors/api-error.ts";
+import { invalidRequest } from "../../errors/api-error.ts";
 
 const NEWLINE = 0x0a;
 

@@ -1,4 +1,4 @@
-import { ApiError, unavailable } from "../errors/api-error.ts";
+import { ApiError, unavailable } from "../../errors/api-error.ts";
 
 /** How many reads of one organisation may run at once, and how many may wait. */
 const OF_ORG = { running: 4, waiting: 32 };

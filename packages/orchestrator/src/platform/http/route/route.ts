@@ -1,9 +1,9 @@
 import type { ErrorCode } from "@attestore/contract";
 import type { Static, TSchema } from "@fastify/type-provider-typebox";
-import type { Logger } from "../logging/logger.ts";
-import type { DatabaseTransaction } from "../database/schema.ts";
+import type { Logger } from "../../logging/logger.ts";
+import type { DatabaseTransaction } from "../../database/schema.ts";
 import type { Answer, WireAnswer } from "./answer.ts";
-import type { ApiLogRow } from "./api-log-row.ts";
+import type { ApiLogRow } from "../api-log/api-log-row.ts";
 import type { FileAnswer } from "./file-answer.ts";
 import type { Period, CredentialKind, PrincipalOf } from "./principal.ts";
 import type { RateLimitName } from "./rate-limits.ts";

@@ -1,6 +1,6 @@
 import { plural } from "@attestore/proof";
 import { clientNetwork } from "./client-network.ts";
-import { ApiError } from "../errors/api-error.ts";
+import { ApiError } from "../../errors/api-error.ts";
 
 /**
  * How many unknown credentials an address may send in a minute before its next calls are refused

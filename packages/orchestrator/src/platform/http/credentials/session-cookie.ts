@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { ApiError } from "../errors/api-error.ts";
+import { ApiError } from "../../errors/api-error.ts";
 import { SESSION_COOKIE } from "./session-credentials.ts";
 
 /**

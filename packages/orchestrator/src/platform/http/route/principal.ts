@@ -1,4 +1,4 @@
-import type { SignInMethod } from "../database/schema.ts";
+import type { SignInMethod } from "../../database/schema.ts";
 
 /**
  * Who makes a call, according to its credential. `credential` is SHA-256 of the secret, or of the

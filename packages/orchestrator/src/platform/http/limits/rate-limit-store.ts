@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Database } from "../database/schema.ts";
-import type { RateLimit } from "./rate-limits.ts";
+import type { Database } from "../../database/schema.ts";
+import type { RateLimit } from "../route/rate-limits.ts";
 
 /** Hits of one bucket in the running window. */
 export interface WindowCount {

@@ -1,15 +1,15 @@
 import { SESSION_IDLE_S, SESSION_TOKEN } from "@attestore/contract";
 import { sql } from "kysely";
-import type { Database } from "../database/schema.ts";
+import type { Database } from "../../database/schema.ts";
 import { credentialHash, unauthenticated } from "./bearer.ts";
-import { ApiError } from "../errors/api-error.ts";
+import { ApiError } from "../../errors/api-error.ts";
 import type {
   AuditorLinkPrincipal,
   Impersonator,
   SessionPrincipal,
   UserPrincipal,
   UserRole,
-} from "./principal.ts";
+} from "../route/principal.ts";
 
 /** A use is recorded at most this often, which is often enough for an idle time of hours. */
 const TOUCH_S = 60;

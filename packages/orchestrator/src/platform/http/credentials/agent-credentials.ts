@@ -1,11 +1,11 @@
 import { AGENT_TOKEN } from "@attestore/contract";
 import type { Selectable } from "kysely";
-import { Gathered } from "../database/gathered.ts";
-import { runPrepared, type PreparedQuery } from "../database/prepared.ts";
-import type { AgentsTable, Database } from "../database/schema.ts";
+import { Gathered } from "../../database/gathered.ts";
+import { runPrepared, type PreparedQuery } from "../../database/prepared.ts";
+import type { AgentsTable, Database } from "../../database/schema.ts";
 import { credentialHash, unauthenticated } from "./bearer.ts";
 import { agentRevoked } from "./lock-active-agent.ts";
-import type { AgentPrincipal } from "./principal.ts";
+import type { AgentPrincipal } from "../route/principal.ts";
 
 const FRESH_MS = 5000;
 const MAX_KEPT = 50_000;

@@ -1,6 +1,6 @@
 import { firstIdAt, isId, type IdKind, MAX_PAGE_BYTES } from "@attestore/contract";
 import { type TObject, type TProperties, type TSchema, Type } from "@fastify/type-provider-typebox";
-import { invalidRequest } from "../errors/api-error.ts";
+import { invalidRequest } from "../../errors/api-error.ts";
 import { ALWAYS, type Period } from "./principal.ts";
 
 const DEFAULT_LIMIT = 50;

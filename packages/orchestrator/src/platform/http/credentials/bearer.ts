@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { ApiError } from "../errors/api-error.ts";
+import { ApiError } from "../../errors/api-error.ts";
 
 const BEARER = /^Bearer ([!-~]{1,512})$/i;
 

@@ -1,10 +1,10 @@
 import { timingSafeEqual } from "node:crypto";
 import { AUTH_KEY, MAX_WRONG_ATTEMPTS } from "@attestore/contract";
 import { sql } from "kysely";
-import type { Database } from "../database/schema.ts";
+import type { Database } from "../../database/schema.ts";
 import { credentialHash, unauthenticated } from "./bearer.ts";
-import { ApiError } from "../errors/api-error.ts";
-import type { AuthKeyPrincipal, Subject } from "./principal.ts";
+import { ApiError } from "../../errors/api-error.ts";
+import type { AuthKeyPrincipal, Subject } from "../route/principal.ts";
 
 /**
  * Checks an auth key and counts a wrong secret against it (contract, section 6). `attribute` gets

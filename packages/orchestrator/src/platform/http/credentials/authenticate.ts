@@ -1,14 +1,14 @@
 import type { FastifyRequest } from "fastify";
-import type { Database } from "../database/schema.ts";
+import type { Database } from "../../database/schema.ts";
 import { type AgentCredentials, assertActive } from "./agent-credentials.ts";
 import { authenticateAuthKey } from "./auth-key-credentials.ts";
 import { bearerOf, credentialHash, unauthenticated } from "./bearer.ts";
 import { assertLive, lookUpSession } from "./session-credentials.ts";
 import { assertOwnOrigin, sessionCookie } from "./session-cookie.ts";
-import { type Principal, subjectOf } from "./principal.ts";
-import type { Route } from "./route.ts";
+import { type Principal, subjectOf } from "../route/principal.ts";
+import type { Route } from "../route/route.ts";
 import { isId } from "@attestore/contract";
-import { notFound } from "../errors/api-error.ts";
+import { notFound } from "../../errors/api-error.ts";
 
 /**
  * Turns a request's credential into its owner, for the kind of credential that the route accepts.

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Database, DatabaseTransaction } from "../database/schema.ts";
-import type { Logger } from "../logging/logger.ts";
+import type { Database, DatabaseTransaction } from "../../database/schema.ts";
+import type { Logger } from "../../logging/logger.ts";
 import { recordedPath } from "./api-log-row.ts";
-import { errorBody, unavailable } from "../errors/api-error.ts";
+import { errorBody, unavailable } from "../../errors/api-error.ts";
 
 /** One call that an operator made as somebody else, as the organisation's log records it. */
 export interface ImpersonatedCall {

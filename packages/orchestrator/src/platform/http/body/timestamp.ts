@@ -1,4 +1,4 @@
-import { invalidRequest } from "../errors/api-error.ts";
+import { invalidRequest } from "../../errors/api-error.ts";
 
 /**
  * Reads a timestamp in the contract's form. Throws `invalid_request` if there is no such day, such

@@ -1,5 +1,5 @@
-import type { Database } from "../database/schema.ts";
-import type { Logger } from "../logging/logger.ts";
+import type { Database } from "../../database/schema.ts";
+import type { Logger } from "../../logging/logger.ts";
 import { writeApiLogRows, type ApiLogRow } from "./api-log-row.ts";
 
 const MAX_WAITING = 20_000;

@@ -8,7 +8,7 @@ import {
   type TestAgent,
   type TestOrg,
   type TestService,
-} from "../../../test/service.ts";
+} from "../../../../test/service.ts";
 import { ApiLogBuffer } from "./api-log-buffer.ts";
 
 let service: TestService;

@@ -1,4 +1,4 @@
-import type { Logger } from "../logging/logger.ts";
+import type { Logger } from "../../logging/logger.ts";
 
 /** At most one line in this time. */
 const EVERY_MS = 60_000;

@@ -1,9 +1,9 @@
 import { newId } from "@attestore/contract";
 import type { FastifyRequest } from "fastify";
 import type { Insertable } from "kysely";
-import { runPrepared, type PreparedQuery } from "../database/prepared.ts";
-import type { ApiLogsTable, Database } from "../database/schema.ts";
-import type { SqlSession } from "../database/sql-session.ts";
+import { runPrepared, type PreparedQuery } from "../../database/prepared.ts";
+import type { ApiLogsTable, Database } from "../../database/schema.ts";
+import type { SqlSession } from "../../database/sql-session.ts";
 
 export type ApiLogRow = Insertable<ApiLogsTable>;
 

@@ -2,12 +2,12 @@ import { plural } from "@attestore/proof";
 import { hash } from "node:crypto";
 import type { FastifyReply } from "fastify";
 import { clientNetwork } from "./client-network.ts";
-import { ApiError } from "../errors/api-error.ts";
-import type { RateLimit, RateLimitName, RateLimitTable } from "./rate-limits.ts";
-import type { DatabaseTransaction } from "../database/schema.ts";
+import { ApiError } from "../../errors/api-error.ts";
+import type { RateLimit, RateLimitName, RateLimitTable } from "../route/rate-limits.ts";
+import type { DatabaseTransaction } from "../../database/schema.ts";
 import { CountedRateLimits, type RateLimitStore, type WindowCount } from "./rate-limit-store.ts";
-import type { RequestState } from "./request-state.ts";
-import type { Route } from "./route.ts";
+import type { RequestState } from "../route/request-state.ts";
+import type { Route } from "../route/route.ts";
 
 export interface RateLimiting {
   table: RateLimitTable;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ApiError } from "../errors/api-error.ts";
+import { ApiError } from "../../errors/api-error.ts";
 import { ReadConcurrency } from "./read-concurrency.ts";
 
 /** Takes a turn that lasts until it is ended. */

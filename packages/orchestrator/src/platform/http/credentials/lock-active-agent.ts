@@ -1,6 +1,6 @@
-import { runPrepared, type PreparedQuery } from "../database/prepared.ts";
-import type { DatabaseTransaction } from "../database/schema.ts";
-import { ApiError } from "../errors/api-error.ts";
+import { runPrepared, type PreparedQuery } from "../../database/prepared.ts";
+import type { DatabaseTransaction } from "../../database/schema.ts";
+import { ApiError } from "../../errors/api-error.ts";
 
 export function agentRevoked(): ApiError {
   return new ApiError(

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { ENDLESS_S } from "../../../test/endless-windows.ts";
-import { heartbeat, startTestService, type TestService } from "../../../test/service.ts";
+import { ENDLESS_S } from "../../../../test/endless-windows.ts";
+import { heartbeat, startTestService, type TestService } from "../../../../test/service.ts";
 import { clientNetwork } from "./client-network.ts";
 import { CountedRateLimits } from "./rate-limit-store.ts";
 import { ReservedRateLimits } from "./reserved-rate-limits.ts";
-import { removeExpired } from "./remove-expired.ts";
-import { RATE_LIMITS } from "./rate-limits.ts";
+import { removeExpired } from "../remove-expired.ts";
+import { RATE_LIMITS } from "../route/rate-limits.ts";
 
 let service: TestService;
 beforeAll(async () => {
