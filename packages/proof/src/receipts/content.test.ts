@@ -54,7 +54,7 @@ describe("a pass", () => {
     expect(readStatement(objects({ differing: 1 })).issues).toHaveLength(1);
   });
 
-  test("of a later version, which says it otherwise, is not false for that", () => {
+  test("of a later version of the check, with other members, is not refused", () => {
     const later = { ...contentCheck({ sha256: { keyed: B }, differing: [] }), expectation: "like = signed" };
     expect(readStatement(payloadWith(later)).issues).toEqual([]);
   });
@@ -113,7 +113,7 @@ test("tables that were not compared are named with the reason, as far as the rec
   expect(text(named(1, many))).toBe(" not compared: t0 (money)");
 });
 
-test("owners and grants are told beside objects, and a pass that contradicts them is refused", () => {
+test("the text names owners and grants after the objects, and a pass that contradicts them is refused", () => {
   const privileges = (observed: Record<string, unknown>) =>
     contentCheck({ objects: 4, not_compared: 0, ...observed }, "inferred:privileges");
   const objects = contentCheck({ objects: 9, not_compared: 0 }, "inferred:objects");
@@ -154,7 +154,7 @@ test("objects that a test does not restore are listed separately, and a pass tha
   expect(readStatement(payloadWith(unrestored({ sha256: B }))).issues).toHaveLength(1);
 });
 
-test("what belongs to a whole server is told by itself, and a pass that contradicts it is refused", () => {
+test("the text names what belongs to a whole server separately, and a pass that contradicts it is refused", () => {
   const globals = (observed: Record<string, unknown>) =>
     contentCheck({ objects: 4, not_compared: 0, ...observed }, "inferred:globals");
   const objects = contentCheck({ objects: 9, not_compared: 0 }, "inferred:objects:shop");
@@ -195,7 +195,7 @@ test("objects that the sandbox could not compare are named", () => {
   );
 });
 
-test("names are told as far as a receipt has them where it has only the start of their list", () => {
+test("if a receipt has only the first names of a list, the text names those", () => {
   const start = { text: "all of the kind trigger, all of the kind eve", length: 300, sha256: A };
   const names = { not_looked_at: 9, not_looked_at_objects: start };
   expect(

@@ -47,7 +47,7 @@ test("a link may follow on any other that the log has, and on none that it lacks
   expect(await chainOf([link(5, "body 4")])).toMatchObject({ result: "not_checked" });
 });
 
-test("each agent has a chain of its own, and one that begins again is told", async () => {
+test("each agent has a chain of its own, and one that begins again is reported", async () => {
   const other = { agentId: "agent_b" };
   const links = [link(0, null), link(1, null, other), link(2, "body 0"), link(3, "body 1", other)];
   expect(await chainOf(links)).toMatchObject({ result: "held", detail: "of 2 agents" });
