@@ -23,7 +23,7 @@ import { recordBackup } from "../src/journal/pending-backup.ts";
 import { runCli, startCli, type Running } from "./service/cli.ts";
 import { attachedRoot, type TestRoot } from "./service/test-root.ts";
 import { failure, TestService } from "./service/test-service.ts";
-import { until } from "../../../tests/e2e/harness/wait.ts";
+import { until } from "./until.ts";
 
 let service: TestService;
 let root: TestRoot;

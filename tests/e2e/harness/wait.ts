@@ -5,7 +5,7 @@
 export async function until<T>(
   what: string,
   ask: () => T | Promise<T>,
-  deadline_s = 300,
+  deadline_s = 60,
 ): Promise<Exclude<T, undefined | null | false>> {
   const end = performance.now() + deadline_s * 1000;
   for (;;) {

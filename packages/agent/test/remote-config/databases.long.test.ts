@@ -8,7 +8,7 @@ import { readConfig } from "../../src/config/config.ts";
 import { findRequest, updateRequest } from "../../src/journal/config-requests.ts";
 import { type SourceMariadb, startSourceMariadb } from "../runs/source-mariadb.ts";
 import { runCli } from "../service/cli.ts";
-import { until } from "../../../../tests/e2e/harness/wait.ts";
+import { until } from "../until.ts";
 import {
   ASKED_BY,
   changes,

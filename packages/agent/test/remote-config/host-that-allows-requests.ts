@@ -7,7 +7,7 @@ import { type SourcePostgres, startSourcePostgres } from "../runs/source-postgre
 import { runCli, type Running, startCli } from "../service/cli.ts";
 import { attachedRoot, type TestRoot } from "../service/test-root.ts";
 import { TestService } from "../service/test-service.ts";
-import { until } from "../../../../tests/e2e/harness/wait.ts";
+import { until } from "../until.ts";
 
 export const PASSWORD = "a-word-that-stays-here";
 export const ASKED_BY = newId("user");

@@ -11,7 +11,7 @@ import { changeConfig } from "../../src/cli/remote-config/change-config.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { findRequest, journalRequest, updateRequest } from "../../src/journal/config-requests.ts";
 import { tryLock } from "../../src/state/lock.ts";
-import { until } from "../../../../tests/e2e/harness/wait.ts";
+import { until } from "../until.ts";
 import {
   agents,
   allow,

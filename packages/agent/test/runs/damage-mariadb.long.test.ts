@@ -204,7 +204,7 @@ test("damage at the source is noticed as the table says", async () => {
   expect(made.sourceMetadata["schema_hash"]).not.toBe(backup.sourceMetadata["schema_hash"]);
   table.says("an index, routine, view or event dropped at the source", "reported as drift");
   table.noticed("all triggers dropped at the source", tested, "triggers 0 of");
-  table.noticed("all events that happen again and again dropped at the source", tested, "events 0 of");
+  table.noticed("all recurring events dropped at the source", tested, "events 0 of");
   server.sql(shop());
 });
 

@@ -1,4 +1,3 @@
-import { plural } from "@attestore/proof";
 import type { ForeignMetadata } from "../engine.ts";
 import type { ContentMetadata } from "./signed-content.ts";
 
@@ -46,7 +45,7 @@ export function expectedContent(
     ),
   );
   const inRest = typeof ofRest["tables"] === "number" ? ofRest["tables"] : 0;
-  // A set with many databases has no room for all digests.
+  // A set with many databases has no room for all digests. `count` says how many more.
   const lost = Math.max(0, tables - tags.size - inRest);
   return {
     tags,
@@ -59,7 +58,7 @@ export function expectedContent(
     notCompared: {
       count: (typeof count === "number" && Number.isSafeInteger(count) && left > 0 ? left : 0) + lost,
       names: [
-        ...(lost === 0 ? [] : [`one of ${plural(lost, "table")} whose digest the receipt lacks (unnamed)`]),
+        ...(lost === 0 ? [] : ["a table whose digest is not in the receipt (unnamed)"]),
         ...notCompared
           .slice(0, MAX_NAMES)
           .filter((each) => !isKnown(each))

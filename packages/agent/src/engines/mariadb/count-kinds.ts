@@ -20,7 +20,7 @@ function listing(databases: readonly string[]): string {
     count("'check'", "check_constraints", "constraint_schema"),
     count("'trigger'", "triggers", "trigger_schema"),
     count("'view'", "views", "table_schema"),
-    // The server removes an event that happens once as soon as it did.
+    // The server removes an event that runs once as soon as it has run.
     count("'event'", "events", "event_schema", " and event_type = 'RECURRING'"),
     count("lower(routine_type)", "routines", "routine_schema", " group by 1"),
   ].join(" union all ");
