@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { guardDeletions } from "../../packages/orchestrator/src/features/installation/guarded-store.ts";
 import { Installation } from "../../packages/orchestrator/src/features/installation/installation.ts";
 import { sweepObjects } from "../../packages/orchestrator/src/features/retention/sweep-objects.ts";
-import { SignedHeads } from "../../packages/orchestrator/src/log/signed-heads.ts";
+import { SignedHeads } from "../../packages/orchestrator/src/log/checkpoints/signed-heads.ts";
 import { LOG_HOST, openLogWorld, type LogWorld } from "../../packages/orchestrator/test/log/log-world.ts";
 import { submitPlain } from "../../packages/orchestrator/test/log/submit.ts";
 import { silentLogger } from "../../packages/orchestrator/src/platform/logging/logger.ts";

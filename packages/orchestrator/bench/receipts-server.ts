@@ -7,7 +7,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { receiptRoutes } from "../src/features/receipts/routes.ts";
-import { SignedHeads } from "../src/log/signed-heads.ts";
+import { SignedHeads } from "../src/log/checkpoints/signed-heads.ts";
 import { openLogWorld } from "../test/log/log-world.ts";
 import { connectDatabase } from "../src/platform/database/database.ts";
 import { buildApp } from "../src/platform/http/app.ts";

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { examineClock } from "../src/cli/doctor/examine-database.ts";
 import { readServiceState } from "../src/features/metrics/read-state.ts";
-import { emitHour } from "../src/log/checkpoint-publisher.ts";
+import { emitHour } from "../src/log/checkpoints/checkpoint-publisher.ts";
 import { connectDatabase, type DatabaseAccess } from "../src/platform/database/database.ts";
 import { silentLogger } from "../src/platform/logging/logger.ts";
 import { allJobs } from "./all-jobs.ts";

@@ -5,7 +5,7 @@ import type { WebhookReach } from "../src/features/notifications/channels/webhoo
 import type { QuotaDefaults } from "../src/features/quotas/settings.ts";
 import type { SignupMode } from "../src/features/signup/mode.ts";
 import { ArchivedEnvelopes } from "../src/log/archive/archived-envelopes.ts";
-import type { CheckpointSigner } from "../src/log/checkpoint-signer.ts";
+import type { CheckpointSigner } from "../src/log/checkpoints/checkpoint-signer.ts";
 import { type Clock, systemClock } from "../src/platform/clock.ts";
 import type { ConnectionSettings } from "../src/platform/database/connection-settings.ts";
 import { connectDatabase } from "../src/platform/database/database.ts";

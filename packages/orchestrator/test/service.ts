@@ -27,7 +27,7 @@ import { createOrg } from "../src/features/orgs/create-org.ts";
 import { startSession } from "../src/features/sessions/start-session.ts";
 import { requireSource } from "../src/features/sources/named-source.ts";
 import type { ArchivedEnvelopes } from "../src/log/archive/archived-envelopes.ts";
-import { CheckpointSigner } from "../src/log/checkpoint-signer.ts";
+import { CheckpointSigner } from "../src/log/checkpoints/checkpoint-signer.ts";
 import type { Database } from "../src/platform/database/schema.ts";
 import { openTestDatabase } from "./database/test-database.ts";
 import { type Sealer, createSealer } from "../src/platform/http/sealer.ts";

@@ -23,7 +23,7 @@ import {
   signedEnvelope,
 } from "../../../packages/orchestrator/test/log/signed-receipt.ts";
 import { makeHistory } from "../../../packages/orchestrator/test/history.ts";
-import { appendInTransaction } from "../../../packages/orchestrator/src/log/append-in-transaction.ts";
+import { appendInTransaction } from "../../../packages/orchestrator/src/log/events/append-in-transaction.ts";
 import { eventOf, runsOf, setRuns } from "../harness/forgeries.ts";
 import { editJson, filesOf, MINUTE_MS, save, withManifest, writeZip } from "../harness/packs.ts";
 import { idsOf, makeGoodPack } from "./good-pack.ts";

@@ -37,7 +37,7 @@ import {
   utf8,
 } from "@attestore/proof";
 import { packStream } from "../../../packages/orchestrator/src/features/evidence/pack-stream.ts";
-import type { CheckpointSigner } from "../../../packages/orchestrator/src/log/checkpoint-signer.ts";
+import type { CheckpointSigner } from "../../../packages/orchestrator/src/log/checkpoints/checkpoint-signer.ts";
 import verifier from "../../../packages/verifier/package.json" with { type: "json" };
 import { AGENT, at, largeHistory, newKey, ORG, ORIGIN } from "./large-history.ts";
 

@@ -1,5 +1,5 @@
 import { plural } from "@attestore/proof";
-import type { CutLog } from "../log/lost-heads.ts";
+import type { CutLog } from "../log/recovery/lost-heads.ts";
 
 export function logJson({ orgId, left, lost }: CutLog): object {
   return {

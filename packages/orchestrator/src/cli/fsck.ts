@@ -6,7 +6,7 @@ import { connectDatabase } from "../platform/database/database.ts";
 import { migrate } from "../platform/database/migrate.ts";
 import { readIdentity } from "../platform/keys/service-identity.ts";
 import { openConfiguredDatabase } from "../platform/postgres/open-database.ts";
-import { logIdentityOf } from "../log/log-identity.ts";
+import { logIdentityOf } from "../log/checkpoints/log-identity.ts";
 import { objectStore } from "../service/open-objects.ts";
 import { type CommonOptions, consoleCommand, logOf } from "./console-command.ts";
 import { plainLine, plural } from "@attestore/proof";

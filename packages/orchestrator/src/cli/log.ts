@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { findCutLogs } from "../log/lost-heads.ts";
+import { findCutLogs } from "../log/recovery/lost-heads.ts";
 import { logArchiveCommand, logUnarchiveCommand } from "./log-archive.ts";
 import { logRecoverCommand } from "./log-recover.ts";
 import { type CommonOptions, commandGroup, consoleCommand, runInConsole } from "./console-command.ts";

@@ -7,7 +7,7 @@ import { type Compared, comparePair } from "../features/installation/pairing.ts"
 import { type Survey, surveyObjects } from "../features/installation/store.ts";
 import { putBack, readQuarantine } from "../features/retention/quarantine.ts";
 import { sweepObjects } from "../features/retention/sweep-objects.ts";
-import { readSignedHeads } from "../log/signed-heads.ts";
+import { readSignedHeads } from "../log/checkpoints/signed-heads.ts";
 import { ApiError, notFound } from "../platform/errors/api-error.ts";
 import { silentLogger } from "../platform/logging/logger.ts";
 import type { Console } from "./console.ts";

@@ -3,8 +3,8 @@ import { openLogWorld, type LogWorld } from "../../test/log/log-world.ts";
 import { submitPlain } from "../../test/log/submit.ts";
 import { writeProof } from "../platform/health/prove-write.ts";
 import { silentLogger } from "../platform/logging/logger.ts";
-import { appendInTransaction } from "./append-in-transaction.ts";
-import { emitHour } from "./checkpoint-publisher.ts";
+import { appendInTransaction } from "./events/append-in-transaction.ts";
+import { emitHour } from "./checkpoints/checkpoint-publisher.ts";
 import { ClockOff, clockOff } from "./clock-off.ts";
 
 let world: LogWorld;

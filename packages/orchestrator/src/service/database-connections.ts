@@ -1,5 +1,5 @@
 import { plural } from "@attestore/proof";
-import { SEQUENCER_CONNECTIONS } from "../log/sequencer-pool.ts";
+import { SEQUENCER_CONNECTIONS } from "../log/sequencer/sequencer-pool.ts";
 import type { Config } from "../platform/config/read-config.ts";
 import { withClient } from "../platform/database/client.ts";
 import type { ConnectionSettings } from "../platform/database/connection-settings.ts";

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Pool } from "pg";
 import { Installation } from "../features/installation/installation.ts";
-import { CheckpointSigner } from "../log/checkpoint-signer.ts";
-import { committedHeads, orgOfOrigin } from "../log/missing-heads.ts";
-import { nameLostHead } from "../log/name-lost-heads.ts";
-import { openSequencerPool } from "../log/sequencer-pool.ts";
+import { CheckpointSigner } from "../log/checkpoints/checkpoint-signer.ts";
+import { committedHeads, orgOfOrigin } from "../log/heads/missing-heads.ts";
+import { nameLostHead } from "../log/recovery/name-lost-heads.ts";
+import { openSequencerPool } from "../log/sequencer/sequencer-pool.ts";
 import { runInOrg } from "../platform/database/org-scope.ts";
 import type { ServiceKeys } from "../platform/keys/service-keys.ts";
 import { type Logger, silentLogger } from "../platform/logging/logger.ts";

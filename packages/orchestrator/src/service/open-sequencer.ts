@@ -1,9 +1,9 @@
 import type { Pool } from "pg";
 import { type ServiceMetrics, createMetrics } from "../features/metrics/service-metrics.ts";
 import { callRecords, type Submissions } from "../features/submissions/submit-entry.ts";
-import type { CheckpointSigner } from "../log/checkpoint-signer.ts";
-import { Sequencer } from "../log/sequencer.ts";
-import { openSequencerPool } from "../log/sequencer-pool.ts";
+import type { CheckpointSigner } from "../log/checkpoints/checkpoint-signer.ts";
+import { Sequencer } from "../log/sequencer/sequencer.ts";
+import { openSequencerPool } from "../log/sequencer/sequencer-pool.ts";
 import type { ConnectionSettings } from "../platform/database/connection-settings.ts";
 import type { Logger } from "../platform/logging/logger.ts";
 

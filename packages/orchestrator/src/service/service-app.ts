@@ -18,7 +18,7 @@ import { requestQuotas } from "../features/quotas/request-quota.ts";
 import { type FeatureDeps, featureRoutes } from "../features/routes.ts";
 import { logErrorAnswer } from "../features/submissions/log-error-answer.ts";
 import { clockOff } from "../log/clock-off.ts";
-import { createWitness } from "../log/witness.ts";
+import { createWitness } from "../log/witnesses/witness.ts";
 import type { ConnectionSettings } from "../platform/database/connection-settings.ts";
 import type { Database } from "../platform/database/schema.ts";
 import { healthRoutes, readinessOf } from "../platform/health/health-routes.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { SignedHeads } from "../log/signed-heads.ts";
+import { SignedHeads } from "../log/checkpoints/signed-heads.ts";
 import type { Config } from "../platform/config/read-config.ts";
 import type { ConnectionSettings } from "../platform/database/connection-settings.ts";
 import type { Logger } from "../platform/logging/logger.ts";

@@ -1,5 +1,5 @@
 import type { InstallationState } from "../features/installation/installation.ts";
-import type { Head, SignedHeadStore } from "../log/checkpoint-signer.ts";
+import type { Head, SignedHeadStore } from "../log/checkpoints/checkpoint-signer.ts";
 import type { ConnectionSettings } from "../platform/database/connection-settings.ts";
 import type { Places } from "../platform/workers/places.ts";
 import type { Turns } from "../platform/workers/turns.ts";

@@ -1,8 +1,8 @@
 import { formatLeaf } from "@attestore/proof";
 import { newId } from "@attestore/contract";
 import type { Pool } from "pg";
-import { LogAppends } from "../../src/log/log-appends.ts";
-import { lockLogs, type LockedLog } from "../../src/log/locked-log.ts";
+import { LogAppends } from "../../src/log/append/log-appends.ts";
+import { lockLogs, type LockedLog } from "../../src/log/append/locked-log.ts";
 import { LogCorruption } from "../../src/log/log-corruption.ts";
 import { clientSession } from "../../src/platform/database/sql-session.ts";
 

@@ -6,16 +6,16 @@ import type { Database } from "../../src/platform/database/schema.ts";
 import { type TestDatabase, openTestDatabase } from "../database/test-database.ts";
 import { silentLogger } from "../../src/platform/logging/logger.ts";
 import type { ConnectionSettings } from "../../src/platform/database/connection-settings.ts";
-import { CheckpointSigner, type SignedHeadStore } from "../../src/log/checkpoint-signer.ts";
-import { createLog } from "../../src/log/locked-log.ts";
+import { CheckpointSigner, type SignedHeadStore } from "../../src/log/checkpoints/checkpoint-signer.ts";
+import { createLog } from "../../src/log/append/locked-log.ts";
 import { type SigningKey, heldSigningKey } from "../../src/platform/keys/signing-key.ts";
-import type { LogKeys } from "../../src/log/log-keys.ts";
-import { committedHeads } from "../../src/log/missing-heads.ts";
-import { openSequencerPool } from "../../src/log/sequencer-pool.ts";
+import type { LogKeys } from "../../src/log/checkpoints/log-keys.ts";
+import { committedHeads } from "../../src/log/heads/missing-heads.ts";
+import { openSequencerPool } from "../../src/log/sequencer/sequencer-pool.ts";
 import { type Submissions, callRecords } from "../../src/features/submissions/submit-entry.ts";
 import type { WireAnswer } from "../../src/platform/http/route/answer.ts";
 import type { SubmissionRecord } from "../../src/platform/http/route/route.ts";
-import { Sequencer, type SequencerOptions } from "../../src/log/sequencer.ts";
+import { Sequencer, type SequencerOptions } from "../../src/log/sequencer/sequencer.ts";
 
 /** As the service's own sequencer is set up. */
 type Options = SequencerOptions<SubmissionRecord, WireAnswer>;

@@ -3,7 +3,7 @@ import { newId } from "@attestore/contract";
 import { formatLeaf } from "@attestore/proof";
 import type { ApiLogRow } from "../../src/platform/http/api-log/api-log-row.ts";
 import type { SubmissionRecord } from "../../src/platform/http/route/route.ts";
-import type { EntryKind, LogEntry } from "../../src/log/entry.ts";
+import type { EntryKind, LogEntry } from "../../src/log/sequencer/entry.ts";
 import type { TestAgent } from "./log-world.ts";
 
 /** Entries that are nothing but their leaf. */

@@ -5,8 +5,8 @@ import { receipts } from "../../src/features/receipts/receipt-batch.ts";
 import { verifySubmission } from "../../src/features/receipts/verify-submission.ts";
 import type { AgentPrincipal } from "../../src/platform/http/route/principal.ts";
 import type { SubmissionRecord } from "../../src/platform/http/route/route.ts";
-import type { Inclusion } from "../../src/log/inclusion.ts";
-import type { Submitted } from "../../src/log/sequencer.ts";
+import type { Inclusion } from "../../src/log/heads/inclusion.ts";
+import type { Submitted } from "../../src/log/sequencer/sequencer.ts";
 import type { Replica, TestAgent } from "./log-world.ts";
 import { plainEntries, plainEntry, submissionRecord } from "./plain-entry.ts";
 

@@ -1,6 +1,6 @@
 import { leafHash, openCheckpoint, verifyInclusion, type OpenedCheckpoint } from "@attestore/proof";
-import { logVerifier, type LogIdentity } from "../../src/log/log-keys.ts";
-import type { Inclusion } from "../../src/log/inclusion.ts";
+import { logVerifier, type LogIdentity } from "../../src/log/checkpoints/log-keys.ts";
+import type { Inclusion } from "../../src/log/heads/inclusion.ts";
 
 /**
  * As a client would: the leaf's hash, the checkpoint's signature, the proof. Throws if anything

@@ -6,7 +6,7 @@ import { connectDatabase, type DatabaseAccess } from "../../platform/database/da
 import { readIdentity, type ServiceIdentity } from "../../platform/keys/service-identity.ts";
 import { silentLogger } from "../../platform/logging/logger.ts";
 import { openConfiguredDatabase, type OpenDatabase } from "../../platform/postgres/open-database.ts";
-import { logIdentityOf } from "../../log/log-identity.ts";
+import { logIdentityOf } from "../../log/checkpoints/log-identity.ts";
 import { examineBackup } from "./examine-backup.ts";
 import { examineAuthority, examineCertificate } from "./examine-certificate.ts";
 import { appliedMigrations, examineClock, examineDatabase, examineStandbys } from "./examine-database.ts";

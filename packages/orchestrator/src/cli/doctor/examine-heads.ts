@@ -1,7 +1,7 @@
 import { plural } from "@attestore/proof";
 import type { Pool } from "pg";
 import { checkHead } from "../../log/fsck/check-head.ts";
-import type { LogIdentity } from "../../log/log-keys.ts";
+import type { LogIdentity } from "../../log/checkpoints/log-keys.ts";
 import { failed, type Finding, ok, warning } from "@attestore/host/finding";
 
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,6 @@
 import { type Finding, warning } from "@attestore/host/finding";
 import type { Pool } from "pg";
-import { findUnwitnessedLogs, WITNESSED_WITHIN } from "../../log/unwitnessed-logs.ts";
+import { findUnwitnessedLogs, WITNESSED_WITHIN } from "../../log/witnesses/unwitnessed-logs.ts";
 
 const NAMED = 10;
 

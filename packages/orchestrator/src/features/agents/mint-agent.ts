@@ -1,6 +1,6 @@
 import { newId } from "@attestore/contract";
 import { sshFingerprint, type PublicKey } from "@attestore/proof";
-import { appendInTransaction } from "../../log/append-in-transaction.ts";
+import { appendInTransaction } from "../../log/events/append-in-transaction.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { credentialHash } from "../../platform/http/credentials/bearer.ts";
 import { newAgentToken } from "../secrets.ts";

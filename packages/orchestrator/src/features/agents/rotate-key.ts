@@ -9,8 +9,8 @@ import {
   type KeyRotation,
   type PublicKey,
 } from "@attestore/proof";
-import { appendInTransaction } from "../../log/append-in-transaction.ts";
-import { lockLogs } from "../../log/locked-log.ts";
+import { appendInTransaction } from "../../log/events/append-in-transaction.ts";
+import { lockLogs } from "../../log/append/locked-log.ts";
 import { transactionSession } from "../../platform/database/sql-session.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { ApiError, notFound } from "../../platform/errors/api-error.ts";

@@ -1,7 +1,7 @@
 import type { Attached } from "@attestore/contract";
 import { formatVerifierKey } from "@attestore/proof";
-import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
-import { logOrigin, logVerifier } from "../../log/log-keys.ts";
+import type { CheckpointSigner } from "../../log/checkpoints/checkpoint-signer.ts";
+import { logOrigin, logVerifier } from "../../log/checkpoints/log-keys.ts";
 import type { Sealer } from "../../platform/http/sealer.ts";
 import type { QuotaDefaults } from "../quotas/settings.ts";
 

@@ -1,5 +1,5 @@
 import { AUDITOR_LINK_DEFAULT_S, newId } from "@attestore/contract";
-import { appendInTransaction } from "../../log/append-in-transaction.ts";
+import { appendInTransaction } from "../../log/events/append-in-transaction.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { credentialHash } from "../../platform/http/credentials/bearer.ts";
 import { invalidRequest } from "../../platform/errors/api-error.ts";

@@ -1,6 +1,6 @@
-import type { EntryKind, LogEntry, PlacedEntry, Verdict } from "../../log/entry.ts";
-import type { EventEntry } from "../../log/event-entry.ts";
-import { insertEvents } from "../../log/event-rows.ts";
+import type { EntryKind, LogEntry, PlacedEntry, Verdict } from "../../log/sequencer/entry.ts";
+import type { EventEntry } from "../../log/events/event-entry.ts";
+import { insertEvents } from "../../log/events/event-rows.ts";
 import type { SqlSession } from "../../platform/database/sql-session.ts";
 import { notFound } from "../../platform/errors/api-error.ts";
 import { linkCommands, readOwners, readRecordedEvents } from "./store.ts";

@@ -5,7 +5,7 @@ import {
   MAX_EVENT_DETAIL_VALUES,
 } from "@attestore/contract";
 import { DRAW_DECLARED, isTimestamp, ProofError } from "@attestore/proof";
-import { eventEntry, type SignedEvent } from "../../log/event-entry.ts";
+import { eventEntry, type SignedEvent } from "../../log/events/event-entry.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { requireWithin } from "../../platform/http/body/bounded-json.ts";
 import { invalidRequest } from "../../platform/errors/api-error.ts";

@@ -9,7 +9,7 @@ import {
   type Envelope,
   type EventPredicate,
 } from "@attestore/proof";
-import { signedEvent, type SignedEvent } from "../../log/event-entry.ts";
+import { signedEvent, type SignedEvent } from "../../log/events/event-entry.ts";
 import { ApiError, invalidRequest } from "../../platform/errors/api-error.ts";
 import type { AgentPrincipal } from "../../platform/http/route/principal.ts";
 import { requireFromBefore } from "../receipts/replaced-key.ts";

@@ -16,9 +16,9 @@ import {
   type Statement,
 } from "@attestore/proof";
 import type { ArchivedEnvelopes } from "../../log/archive/archived-envelopes.ts";
-import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
+import type { CheckpointSigner } from "../../log/checkpoints/checkpoint-signer.ts";
 import { LogCorruption } from "../../log/log-corruption.ts";
-import { logVerifier } from "../../log/log-keys.ts";
+import { logVerifier } from "../../log/checkpoints/log-keys.ts";
 import { transactionSession } from "../../platform/database/sql-session.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import type { PackFile } from "./zip/zip-writer.ts";

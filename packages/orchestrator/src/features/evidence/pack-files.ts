@@ -25,8 +25,8 @@ import {
 } from "@attestore/proof";
 import packageJson from "../../../package.json" with { type: "json" };
 import type { ArchivedEnvelopes } from "../../log/archive/archived-envelopes.ts";
-import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
-import { logVerifier, timeVerifier } from "../../log/log-keys.ts";
+import type { CheckpointSigner } from "../../log/checkpoints/checkpoint-signer.ts";
+import { logVerifier, timeVerifier } from "../../log/checkpoints/log-keys.ts";
 import { transactionSession } from "../../platform/database/sql-session.ts";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 import { readInOrg } from "../../platform/database/org-scope.ts";

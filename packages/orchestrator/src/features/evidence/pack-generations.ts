@@ -6,11 +6,11 @@ import {
   toHex,
   verifyGenerations,
 } from "@attestore/proof";
-import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
-import { readBeginnings, readLostHeads } from "../../log/generations.ts";
-import type { SignedCheckpoint } from "../../log/heads.ts";
-import { logVerifier } from "../../log/log-keys.ts";
-import { readInclusionProof } from "../../log/log-reader.ts";
+import type { CheckpointSigner } from "../../log/checkpoints/checkpoint-signer.ts";
+import { readBeginnings, readLostHeads } from "../../log/heads/generations.ts";
+import type { SignedCheckpoint } from "../../log/heads/heads.ts";
+import { logVerifier } from "../../log/checkpoints/log-keys.ts";
+import { readInclusionProof } from "../../log/tree/log-reader.ts";
 import type { SqlSession } from "../../platform/database/sql-session.ts";
 
 /** The generations of the log up to the pack's checkpoint; null for the first. */

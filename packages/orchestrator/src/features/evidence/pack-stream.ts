@@ -9,7 +9,7 @@ import {
   PACK_FILES,
   type PackHeader,
 } from "@attestore/proof";
-import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
+import type { CheckpointSigner } from "../../log/checkpoints/checkpoint-signer.ts";
 import { TemporaryFile } from "./zip/temporary-file.ts";
 import { type PackFile, zip, type ZipFile } from "./zip/zip-writer.ts";
 

@@ -1,9 +1,9 @@
 import { firstIdAt } from "@attestore/contract";
 import { type PackAgent, type PackGenerations, type PackPolicy, TILE_WIDTH } from "@attestore/proof";
-import { readNewestCheckpoint, type SignedCheckpoint } from "../../log/heads.ts";
-import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
+import { readNewestCheckpoint, type SignedCheckpoint } from "../../log/heads/heads.ts";
+import type { CheckpointSigner } from "../../log/checkpoints/checkpoint-signer.ts";
 import { transactionSession } from "../../platform/database/sql-session.ts";
-import { cosignaturesOf } from "../../log/witnessed-head.ts";
+import { cosignaturesOf } from "../../log/witnesses/witnessed-head.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { notFound } from "../../platform/errors/api-error.ts";
 import { keysByFingerprint, listPackAgents, readAgentEvents } from "./pack-agents.ts";

@@ -13,7 +13,7 @@ import {
 } from "@attestore/proof";
 import { LogCorruption } from "../../log/log-corruption.ts";
 import type { SqlSession } from "../../platform/database/sql-session.ts";
-import { readTileHashes } from "../../log/tile-rows.ts";
+import { readTileHashes } from "../../log/tree/tile-rows.ts";
 
 /**
  * Tiles of 8 KiB, or twice that with the hashes above them. A walk through a log needs one for each

@@ -1,7 +1,7 @@
 import type { HeartbeatRequest, RegisteredSource } from "@attestore/contract";
 import { Gathered } from "../../platform/database/gathered.ts";
 import { runPrepared, type PreparedQuery } from "../../platform/database/prepared.ts";
-import { type NewestHead, newestHeadOf } from "../../log/heads.ts";
+import { type NewestHead, newestHeadOf } from "../../log/heads/heads.ts";
 import { isDue } from "../config-requests/store.ts";
 import { labelsOf } from "../sources/declared-sources.ts";
 import type { Database } from "../../platform/database/schema.ts";

@@ -1,4 +1,4 @@
-import { MalformedWitness } from "../../log/witness.ts";
+import { MalformedWitness } from "../../log/witnesses/witness.ts";
 import { invalidRequest } from "../../platform/errors/api-error.ts";
 import {
   type DeliveredCommand,
@@ -8,8 +8,8 @@ import {
   MAX_OPEN_CONFIG_REQUESTS,
   type RegisteredSource,
 } from "@attestore/contract";
-import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
-import { readNewestCheckpoint, signNewest, type SignedCheckpoint } from "../../log/heads.ts";
+import type { CheckpointSigner } from "../../log/checkpoints/checkpoint-signer.ts";
+import { readNewestCheckpoint, signNewest, type SignedCheckpoint } from "../../log/heads/heads.ts";
 import { transactionSession } from "../../platform/database/sql-session.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/schema.ts";

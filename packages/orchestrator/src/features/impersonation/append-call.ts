@@ -1,4 +1,4 @@
-import { appendInTransaction } from "../../log/append-in-transaction.ts";
+import { appendInTransaction } from "../../log/events/append-in-transaction.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import type { ImpersonatedCall } from "../../platform/http/api-log/log-impersonated-calls.ts";
 import { scopeToOrg } from "../../platform/database/org-scope.ts";

@@ -1,6 +1,6 @@
 import { plural } from "@attestore/proof";
 import type { Pool } from "pg";
-import { findMissingHeads } from "../../log/missing-heads.ts";
+import { findMissingHeads } from "../../log/heads/missing-heads.ts";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";
 import { type LogHead, type Marker, MARKER, parseMarker } from "./marker.ts";
 import { isSmallShare } from "./small-share.ts";

@@ -10,8 +10,8 @@ import {
 } from "@attestore/contract";
 import { formatVerifierKey } from "@attestore/proof";
 import { Type } from "@fastify/type-provider-typebox";
-import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
-import { logOrigin, logVerifier, timeVerifier } from "../../log/log-keys.ts";
+import type { CheckpointSigner } from "../../log/checkpoints/checkpoint-signer.ts";
+import { logOrigin, logVerifier, timeVerifier } from "../../log/checkpoints/log-keys.ts";
 import { transactionSession } from "../../platform/database/sql-session.ts";
 import { notFound } from "../../platform/errors/api-error.ts";
 import { listOf, listQuery, paged, pageOf } from "../../platform/http/route/pagination.ts";

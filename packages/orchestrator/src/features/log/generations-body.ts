@@ -1,7 +1,7 @@
 import type { LogGenerations, LogGenerationsQuery } from "@attestore/contract";
-import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
-import { readBeginnings, readLostHeads } from "../../log/generations.ts";
-import { readNewestCheckpoint } from "../../log/heads.ts";
+import type { CheckpointSigner } from "../../log/checkpoints/checkpoint-signer.ts";
+import { readBeginnings, readLostHeads } from "../../log/heads/generations.ts";
+import { readNewestCheckpoint } from "../../log/heads/heads.ts";
 import type { SqlSession } from "../../platform/database/sql-session.ts";
 
 /** How the log's later generations began, and which lost heads came to light since. */

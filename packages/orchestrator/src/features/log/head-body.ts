@@ -1,7 +1,7 @@
 import type { LogHead } from "@attestore/contract";
 import { toHex } from "@attestore/proof";
-import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
-import { readNewestCheckpoint } from "../../log/heads.ts";
+import type { CheckpointSigner } from "../../log/checkpoints/checkpoint-signer.ts";
+import { readNewestCheckpoint } from "../../log/heads/heads.ts";
 import type { SqlSession } from "../../platform/database/sql-session.ts";
 
 export async function headBody(

@@ -20,8 +20,8 @@ import {
   type TestService,
   type TestUser,
 } from "../../../test/service.ts";
-import { beginNextGeneration } from "../../log/recover-log.ts";
-import { findCutLogs } from "../../log/lost-heads.ts";
+import { beginNextGeneration } from "../../log/recovery/recover-log.ts";
+import { findCutLogs } from "../../log/recovery/lost-heads.ts";
 
 let service: TestService;
 let org: TestOrg;

@@ -1,8 +1,8 @@
 import type { LogProof, LogProofQuery } from "@attestore/contract";
 import { hashFromHex, toHex } from "@attestore/proof";
-import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
-import { readHeadOfSize } from "../../log/heads.ts";
-import { findLeaf, readConsistencyProof, readInclusionProof } from "../../log/log-reader.ts";
+import type { CheckpointSigner } from "../../log/checkpoints/checkpoint-signer.ts";
+import { readHeadOfSize } from "../../log/heads/heads.ts";
+import { findLeaf, readConsistencyProof, readInclusionProof } from "../../log/tree/log-reader.ts";
 import type { SqlSession } from "../../platform/database/sql-session.ts";
 import { invalidRequest, notFound } from "../../platform/errors/api-error.ts";
 

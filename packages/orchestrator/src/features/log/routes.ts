@@ -1,5 +1,5 @@
 import { LogGenerations, LogGenerationsQuery, LogProofQuery, LogHead, LogProof } from "@attestore/contract";
-import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
+import type { CheckpointSigner } from "../../log/checkpoints/checkpoint-signer.ts";
 import { transactionSession } from "../../platform/database/sql-session.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { readInOrg } from "../../platform/database/org-scope.ts";

@@ -1,10 +1,10 @@
 import { parseTilePath, ProofError, type Tile } from "@attestore/proof";
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
-import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
-import { readGenerations } from "../../log/generations.ts";
-import { readHeadOfSize, readNewestCheckpoint } from "../../log/heads.ts";
+import type { CheckpointSigner } from "../../log/checkpoints/checkpoint-signer.ts";
+import { readGenerations } from "../../log/heads/generations.ts";
+import { readHeadOfSize, readNewestCheckpoint } from "../../log/heads/heads.ts";
 import { LogCorruption } from "../../log/log-corruption.ts";
-import { readTile } from "../../log/read-tile.ts";
+import { readTile } from "../../log/tree/read-tile.ts";
 import { type SqlSession, transactionSession } from "../../platform/database/sql-session.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { notFound } from "../../platform/errors/api-error.ts";

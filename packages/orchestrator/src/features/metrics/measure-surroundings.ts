@@ -3,7 +3,7 @@ import { statfs } from "node:fs/promises";
 import type { Pool } from "pg";
 import { Gauge, type Registry } from "prom-client";
 import { cacheAnswer } from "./cached-answer.ts";
-import { findUnwitnessedLogs, WITNESSED_WITHIN } from "../../log/unwitnessed-logs.ts";
+import { findUnwitnessedLogs, WITNESSED_WITHIN } from "../../log/witnesses/unwitnessed-logs.ts";
 import { countAsynchronousStandbys } from "../../platform/postgres/asynchronous-standbys.ts";
 
 export interface Surroundings {

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { newId } from "@attestore/contract";
-import { createLog } from "../../log/locked-log.ts";
+import { createLog } from "../../log/append/locked-log.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { ApiError, invalidRequest } from "../../platform/errors/api-error.ts";
 import { insertOrg, type Org } from "./store.ts";

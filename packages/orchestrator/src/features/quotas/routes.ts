@@ -1,6 +1,6 @@
 import { ChangeQuotasRequest, Id, QuotasRecord } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
-import { appendInTransaction } from "../../log/append-in-transaction.ts";
+import { appendInTransaction } from "../../log/events/append-in-transaction.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route/route.ts";
 import { lockOrg } from "../orgs/lock-org.ts";

@@ -1,12 +1,12 @@
 import type { ReceiptBundle } from "@attestore/contract";
 import { formatTlogProof, formatVerifierKey, hashFromHex, parseLeaf, toHex } from "@attestore/proof";
-import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
-import { logVerifier } from "../../log/log-keys.ts";
-import { readBeginnings } from "../../log/generations.ts";
-import { readNewestCheckpoint } from "../../log/heads.ts";
-import { readInclusion } from "../../log/inclusion.ts";
+import type { CheckpointSigner } from "../../log/checkpoints/checkpoint-signer.ts";
+import { logVerifier } from "../../log/checkpoints/log-keys.ts";
+import { readBeginnings } from "../../log/heads/generations.ts";
+import { readNewestCheckpoint } from "../../log/heads/heads.ts";
+import { readInclusion } from "../../log/heads/inclusion.ts";
 import type { SqlSession } from "../../platform/database/sql-session.ts";
-import { cosignaturesOf, newestWitnessedSize } from "../../log/witnessed-head.ts";
+import { cosignaturesOf, newestWitnessedSize } from "../../log/witnesses/witnessed-head.ts";
 import type { StoredReceipt } from "./queries.ts";
 import { envelopeOf } from "./serialize.ts";
 

@@ -8,7 +8,7 @@ import {
 } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
 import type { ArchivedEnvelopes } from "../../log/archive/archived-envelopes.ts";
-import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
+import type { CheckpointSigner } from "../../log/checkpoints/checkpoint-signer.ts";
 import { transactionSession } from "../../platform/database/sql-session.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { notFound } from "../../platform/errors/api-error.ts";

@@ -1,4 +1,4 @@
-import type { EntryKind, PlacedEntry, Verdict } from "../../log/entry.ts";
+import type { EntryKind, PlacedEntry, Verdict } from "../../log/sequencer/entry.ts";
 import type { SqlSession } from "../../platform/database/sql-session.ts";
 import { recordDays } from "./record-days.ts";
 import { findLateSubmissions, type FindRight } from "./late-submissions.ts";

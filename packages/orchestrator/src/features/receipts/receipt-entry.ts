@@ -9,7 +9,7 @@ import {
   type Statement,
 } from "@attestore/proof";
 import { newId } from "@attestore/contract";
-import type { LogEntry } from "../../log/entry.ts";
+import type { LogEntry } from "../../log/sequencer/entry.ts";
 import { envelopeSha256 } from "../../log/envelope-sha256.ts";
 
 /** A receipt with a valid signature, on its way into the log. */

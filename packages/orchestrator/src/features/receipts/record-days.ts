@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { BackupPredicate, RestoreTestPredicate } from "@attestore/proof";
-import type { PlacedEntry } from "../../log/entry.ts";
+import type { PlacedEntry } from "../../log/sequencer/entry.ts";
 import type { PreparedQuery, SqlSession } from "../../platform/database/sql-session.ts";
 import { type ReceiptEntry, happenedAt } from "./receipt-entry.ts";
 import { plainArray } from "../../platform/database/packed.ts";

@@ -1,4 +1,4 @@
-import type { PlacedEntry } from "../../log/entry.ts";
+import type { PlacedEntry } from "../../log/sequencer/entry.ts";
 import { byteaArray, pack, packHashes, plainArray } from "../../platform/database/packed.ts";
 import type { SqlSession, PreparedQuery } from "../../platform/database/sql-session.ts";
 import type { BackupFacts } from "./match.ts";

@@ -1,4 +1,4 @@
-import { appendInTransaction } from "../../log/append-in-transaction.ts";
+import { appendInTransaction } from "../../log/events/append-in-transaction.ts";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 import { runInOrg } from "../../platform/database/org-scope.ts";
 import { eachOf } from "../../platform/jobs/each-of.ts";

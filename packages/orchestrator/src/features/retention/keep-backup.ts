@@ -1,4 +1,4 @@
-import { appendInTransaction } from "../../log/append-in-transaction.ts";
+import { appendInTransaction } from "../../log/events/append-in-transaction.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { ApiError, notFound } from "../../platform/errors/api-error.ts";
 import { type Backup, BACKUP_COLUMNS, findBackup } from "../backups/store.ts";

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { appendInTransaction } from "../../log/append-in-transaction.ts";
+import { appendInTransaction } from "../../log/events/append-in-transaction.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { runInOrg } from "../../platform/database/org-scope.ts";
 import { eachOf } from "../../platform/jobs/each-of.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import { appendInTransaction } from "../../log/append-in-transaction.ts";
-import { lockLogs } from "../../log/locked-log.ts";
+import { appendInTransaction } from "../../log/events/append-in-transaction.ts";
+import { lockLogs } from "../../log/append/locked-log.ts";
 import { transactionSession } from "../../platform/database/sql-session.ts";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 import { runInOrg } from "../../platform/database/org-scope.ts";

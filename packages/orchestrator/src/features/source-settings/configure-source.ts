@@ -1,7 +1,7 @@
 import type { ConfigureSourceRequest, Schedule } from "@attestore/contract";
 import { canonicalJson } from "@attestore/proof";
 import type { Updateable } from "kysely";
-import { appendInTransaction } from "../../log/append-in-transaction.ts";
+import { appendInTransaction } from "../../log/events/append-in-transaction.ts";
 import type { DatabaseTransaction, SourcesTable } from "../../platform/database/schema.ts";
 import { notFound } from "../../platform/errors/api-error.ts";
 import { endOpenCommands, moveQueuedCommands } from "../commands/move-commands.ts";

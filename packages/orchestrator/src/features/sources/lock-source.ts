@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { lockLogs } from "../../log/locked-log.ts";
+import { lockLogs } from "../../log/append/locked-log.ts";
 import { transactionSession } from "../../platform/database/sql-session.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 

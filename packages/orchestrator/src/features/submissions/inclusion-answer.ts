@@ -1,5 +1,5 @@
 import { toHex, type Hash } from "@attestore/proof";
-import type { Inclusion } from "../../log/inclusion.ts";
+import type { Inclusion } from "../../log/heads/inclusion.ts";
 import type { WireAnswer } from "../../platform/http/route/answer.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { ClockOff } from "../../log/clock-off.ts";
-import { HeadNotRecorded } from "../../log/head-not-recorded.ts";
+import { HeadNotRecorded } from "../../log/checkpoints/head-not-recorded.ts";
 import { LogCorruption } from "../../log/log-corruption.ts";
-import { SubmissionRefused, type SubmissionRefusal } from "../../log/submission-refused.ts";
+import { SubmissionRefused, type SubmissionRefusal } from "../../log/sequencer/submission-refused.ts";
 import { logErrorAnswer } from "./log-error-answer.ts";
 
 const refusals: [SubmissionRefusal, { code: string; status: number; retryAfter: string | undefined }][] = [

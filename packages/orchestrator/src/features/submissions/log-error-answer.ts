@@ -1,7 +1,7 @@
 import { ClockOff } from "../../log/clock-off.ts";
-import { HeadNotRecorded } from "../../log/head-not-recorded.ts";
+import { HeadNotRecorded } from "../../log/checkpoints/head-not-recorded.ts";
 import { LogCorruption } from "../../log/log-corruption.ts";
-import { type SubmissionRefusal, SubmissionRefused } from "../../log/submission-refused.ts";
+import { type SubmissionRefusal, SubmissionRefused } from "../../log/sequencer/submission-refused.ts";
 import { ApiError, unavailable } from "../../platform/errors/api-error.ts";
 import { agentRevoked } from "../../platform/http/credentials/lock-active-agent.ts";
 import { keyInProgress } from "../../platform/http/idempotency.ts";

@@ -1,6 +1,6 @@
-import type { CallRecords, EntryKind, LogEntry } from "../../log/entry.ts";
-import type { Sequencer } from "../../log/sequencer.ts";
-import { SubmissionRefused } from "../../log/submission-refused.ts";
+import type { CallRecords, EntryKind, LogEntry } from "../../log/sequencer/entry.ts";
+import type { Sequencer } from "../../log/sequencer/sequencer.ts";
+import { SubmissionRefused } from "../../log/sequencer/submission-refused.ts";
 import type { WireAnswer } from "../../platform/http/route/answer.ts";
 import type { SubmissionRecord } from "../../platform/http/route/route.ts";
 import { inclusionAnswer } from "./inclusion-answer.ts";

@@ -1,7 +1,7 @@
 import { equalBytes, formatLogName, LOG_HEAD_LOST, LOG_ROLLED_BACK, plural, toHex } from "@attestore/proof";
 import type { PreparedQuery } from "../../platform/database/sql-session.ts";
-import { type LogGeneration, readGenerations } from "../generations.ts";
-import { logOrigin } from "../log-keys.ts";
+import { type LogGeneration, readGenerations } from "../heads/generations.ts";
+import { logOrigin } from "../checkpoints/log-keys.ts";
 import type { Check } from "./check.ts";
 
 /** More lost heads than this are compared by their number only. */

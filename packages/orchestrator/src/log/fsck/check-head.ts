@@ -1,7 +1,7 @@
 import { CompactRange, equalBytes, formatLogName, leafHash, plural } from "@attestore/proof";
 import type { Pool, PoolClient } from "pg";
-import { logOrigin, type LogIdentity } from "../log-keys.ts";
-import { originOfSize } from "../origin-of-size.ts";
+import { logOrigin, type LogIdentity } from "../checkpoints/log-keys.ts";
+import { originOfSize } from "../heads/origin-of-size.ts";
 import { unpackHashes } from "../../platform/database/packed.ts";
 import { whyNotSigned } from "./check-published.ts";
 

@@ -1,6 +1,6 @@
 import { equalBytes, plural, type CompactRange } from "@attestore/proof";
 import type { PreparedQuery } from "../../platform/database/sql-session.ts";
-import type { Head } from "../checkpoint-signer.ts";
+import type { Head } from "../checkpoints/checkpoint-signer.ts";
 import type { Check } from "./check.ts";
 
 /** A signed head that is kept outside the database. */

@@ -1,6 +1,6 @@
 import { equalBytes, openCheckpoint, ProofError } from "@attestore/proof";
-import { type LogIdentity, logVerifier, timeVerifier } from "../log-keys.ts";
-import { originOfSize } from "../origin-of-size.ts";
+import { type LogIdentity, logVerifier, timeVerifier } from "../checkpoints/log-keys.ts";
+import { originOfSize } from "../heads/origin-of-size.ts";
 import type { PreparedQuery } from "../../platform/database/sql-session.ts";
 import type { Check } from "./check.ts";
 

@@ -1,5 +1,5 @@
 import type { Leaf } from "@attestore/proof";
-import type { LogIdentity } from "../log-keys.ts";
+import type { LogIdentity } from "../checkpoints/log-keys.ts";
 import type { ServiceFiles } from "../../platform/objects/service-files.ts";
 import type { SqlSession } from "../../platform/database/sql-session.ts";
 import type { Counts, Report } from "./finding.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { silentLogger } from "../../platform/logging/logger.ts";
-import { appendInTransaction } from "../append-in-transaction.ts";
-import { emitHour } from "../checkpoint-publisher.ts";
-import type { LogIdentity } from "../log-keys.ts";
+import { appendInTransaction } from "../events/append-in-transaction.ts";
+import { emitHour } from "../checkpoints/checkpoint-publisher.ts";
+import type { LogIdentity } from "../checkpoints/log-keys.ts";
 import { openLogWorld, type LogWorld } from "../../../test/log/log-world.ts";
 import { backupStatement, restoreTestStatement, signedEnvelope } from "../../../test/log/signed-receipt.ts";
 import { placed, submitReceipt } from "../../../test/log/submit.ts";

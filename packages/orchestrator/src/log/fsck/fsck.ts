@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from "pg";
 import type { ServiceFiles } from "../../platform/objects/service-files.ts";
-import type { LogIdentity } from "../log-keys.ts";
+import type { LogIdentity } from "../checkpoints/log-keys.ts";
 import { clientSession, type PreparedQuery } from "../../platform/database/sql-session.ts";
 import { checkPublished } from "./check-published.ts";
 import type { Check } from "./check.ts";

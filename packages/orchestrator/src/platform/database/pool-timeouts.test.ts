@@ -4,7 +4,7 @@ import type pg from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { openTestDatabase, type TestDatabase } from "../../../test/database/test-database.ts";
 import { type DatabaseSwitch, openDatabaseSwitch } from "../../../test/database-switch.ts";
-import { openSequencerPool } from "../../log/sequencer-pool.ts";
+import { openSequencerPool } from "../../log/sequencer/sequencer-pool.ts";
 import { RecordingLogger } from "../../../test/recording-logger.ts";
 import { silentLogger } from "../logging/logger.ts";
 import { withClient } from "./client.ts";

@@ -98,9 +98,9 @@ const OF_ONE_MACHINE: Readonly<Record<string, RegExp>> = {
 /** Where it is used, and what becomes of it if several machines hold the tables. */
 const USES: Readonly<Record<string, string[]>> = {
   // One replica emits at a time; a second one would find the hour's heads recorded.
-  "log/checkpoint-publisher.ts": ["advisory lock"],
+  "log/checkpoints/checkpoint-publisher.ts": ["advisory lock"],
   // The new heads go along with the new sizes of the logs.
-  "log/log-writes.ts": ["statement within a statement"],
+  "log/append/log-writes.ts": ["statement within a statement"],
   // An agent that waits hears of its command; without the notice it asks again.
   "platform/database/agent-notices.ts": ["notice"],
   // Migrations run before the tables are spread, or one after the other by hand.

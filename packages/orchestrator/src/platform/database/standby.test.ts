@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type OwnPostgres, startOwnPostgres } from "../../../test/own-postgres.ts";
-import { openSequencerPool } from "../../log/sequencer-pool.ts";
+import { openSequencerPool } from "../../log/sequencer/sequencer-pool.ts";
 import { silentLogger } from "../logging/logger.ts";
 import { connectDatabase, type DatabaseAccess } from "./database.ts";
 import { AWAIT_STANDBY, NotReplicated, standbyWait } from "./standby.ts";

@@ -1,8 +1,8 @@
 import { errorMessage } from "@attestore/host/errno";
 import { equalBytes } from "@attestore/proof";
-import type { Head, SignedHeadStore } from "../../log/checkpoint-signer.ts";
-import { HeadNotRecorded } from "../../log/head-not-recorded.ts";
-import { readSignedHeads, type SignedHeads } from "../../log/signed-heads.ts";
+import type { Head, SignedHeadStore } from "../../log/checkpoints/checkpoint-signer.ts";
+import { HeadNotRecorded } from "../../log/checkpoints/head-not-recorded.ts";
+import { readSignedHeads, type SignedHeads } from "../../log/checkpoints/signed-heads.ts";
 import type { Peer, Procedures } from "../../platform/workers/peer.ts";
 import type { SentHead } from "./protocol.ts";
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { InstallationState } from "../../features/installation/installation.ts";
-import { SignedHeads } from "../../log/signed-heads.ts";
+import { SignedHeads } from "../../log/checkpoints/signed-heads.ts";
 import type { Config } from "../../platform/config/read-config.ts";
 import type { Logger } from "../../platform/logging/logger.ts";
 import type { LogFormat } from "../../platform/logging/stream-logger.ts";

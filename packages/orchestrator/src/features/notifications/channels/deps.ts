@@ -1,5 +1,5 @@
 import type { ArchivedEnvelopes } from "../../../log/archive/archived-envelopes.ts";
-import type { CheckpointSigner } from "../../../log/checkpoint-signer.ts";
+import type { CheckpointSigner } from "../../../log/checkpoints/checkpoint-signer.ts";
 import type { Database } from "../../../platform/database/schema.ts";
 import type { Sealer } from "../../../platform/http/sealer.ts";
 import type { Logger } from "../../../platform/logging/logger.ts";

@@ -1,7 +1,7 @@
 import { firstIdAt } from "@attestore/contract";
 import { sql } from "kysely";
 import type { ArchivedEnvelopes } from "../../../log/archive/archived-envelopes.ts";
-import type { CheckpointSigner } from "../../../log/checkpoint-signer.ts";
+import type { CheckpointSigner } from "../../../log/checkpoints/checkpoint-signer.ts";
 import { transactionSession } from "../../../platform/database/sql-session.ts";
 import type { DatabaseTransaction } from "../../../platform/database/schema.ts";
 import type { MailAttachment } from "../../../platform/mail/mail.ts";

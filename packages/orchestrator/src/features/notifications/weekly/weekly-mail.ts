@@ -1,6 +1,6 @@
 import { plural } from "@attestore/proof";
 import type { ArchivedEnvelopes } from "../../../log/archive/archived-envelopes.ts";
-import type { CheckpointSigner } from "../../../log/checkpoint-signer.ts";
+import type { CheckpointSigner } from "../../../log/checkpoints/checkpoint-signer.ts";
 import type { Database } from "../../../platform/database/schema.ts";
 import { readInOrg } from "../../../platform/database/org-scope.ts";
 import type { Mail } from "../../../platform/mail/mail.ts";
