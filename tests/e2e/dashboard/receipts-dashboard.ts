@@ -1,3 +1,4 @@
+import type { Page } from "playwright-core";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -109,3 +110,26 @@ export function changed(payload: string): string {
 /** Commands that a page shows, with the authority that this service's certificate has. */
 export const withAuthority = (commands: string): string =>
   commands.replace("curl ", `curl --silent --cacert ${dashboard.server.caFile} `);
+
+interface Detail {
+  result: string;
+  source_id: string;
+  backup_id: string;
+  envelope: { payload: string };
+}
+
+/** What the certificate says that the browser verified by itself. */
+export const marks = (page: Page): Promise<string[]> =>
+  page.getByRole("region", { name: "Certificate" }).getByRole("listitem").allTextContents();
+export const sealOf = (page: Page): Promise<string | null> =>
+  page.locator("[data-seal]").getAttribute("data-seal");
+
+/** The service answers a call with something else than it has. */
+export async function misstate(page: Page, path: string, change: (answer: Detail) => void): Promise<void> {
+  await page.route(path, async (route) => {
+    const response = await route.fetch();
+    const answer = (await response.json()) as Detail;
+    change(answer);
+    await route.fulfill({ response, json: answer });
+  });
+}
