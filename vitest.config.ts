@@ -79,9 +79,8 @@ const packaging = {
 
 export default defineConfig({
   test: {
-    // Most tests wait for processes that they start: with four workers a fifth of two cores is
-    // idle.
-    maxWorkers: 6,
+    // Most tests wait for processes that they start: with six workers a fifth of two cores is idle.
+    maxWorkers: 8,
     sequence: { sequencer: LongestFirst },
     projects: [
       // Tests beside the code share processes: to load the same sources for each file takes a
