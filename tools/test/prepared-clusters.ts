@@ -3,8 +3,8 @@ import { chmod, chown, mkdir, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import type { Vite } from "vitest/node";
-import { initdbArguments } from "../../packages/agent/src/engines/postgresql/scratch-postgres.ts";
-import { findInstallations } from "../../packages/agent/src/engines/postgresql/installations.ts";
+import { initdbArguments } from "../../packages/agent/src/engines/postgresql/sandbox/scratch-postgres.ts";
+import { findInstallations } from "../../packages/agent/src/engines/postgresql/connection/installations.ts";
 import { findServerPrograms } from "../../packages/agent/src/engines/mariadb/programs.ts";
 import { installerArguments } from "../../packages/agent/src/engines/mariadb/scratch-mariadb.ts";
 import { unprivilegedUser } from "../../packages/agent/src/processes/unprivileged-user.ts";
@@ -88,7 +88,7 @@ exec cp -R "\${0%/*}/${made}/data" "$data"
 
 /** What is replaced in the agent's sources, each once, as a test loads them. */
 const CALLS: Readonly<Record<string, readonly [call: string, program: string]>> = {
-  "/packages/agent/src/engines/postgresql/scratch-postgres.ts": [
+  "/packages/agent/src/engines/postgresql/sandbox/scratch-postgres.ts": [
     'command: join(bin, "initdb")',
     'join(bin, "initdb")',
   ],

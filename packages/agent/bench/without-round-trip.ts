@@ -4,7 +4,7 @@
  * test. Profile, constraints and indexes stay. Only database.ts builds this, to measure what the
  * comparison alone costs: no setting of the agent does it.
  */
-import { DatabaseDump } from "../src/engines/postgresql/database-dump.ts";
+import { DatabaseDump } from "../src/engines/postgresql/dump/database-dump.ts";
 import { RestoredPostgresql } from "../src/engines/postgresql/restored.ts";
 
 // An optional method that is missing is a comparison that the engine does not have.

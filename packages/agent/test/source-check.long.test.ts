@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { SourceCheck } from "../src/engines/engine.ts";
-import { PsqlSession } from "../src/engines/postgresql/psql-session.ts";
+import { PsqlSession } from "../src/engines/postgresql/connection/psql-session.ts";
 import { programsIn } from "../src/processes/run-program.ts";
 import { startSourcePostgres, type SourcePostgres } from "./runs/source-postgres.ts";
 import { runCli } from "./service/cli.ts";

@@ -58,7 +58,7 @@ export async function openTarget(
   context: { readonly scratchDir: string; readonly signal: AbortSignal },
 ): Promise<Target> {
   if (engine === "postgresql")
-    return (await import("./postgresql/target.ts")).openPostgresqlTarget(request, metadata, context.signal);
+    return (await import("./postgresql/target/target.ts")).openPostgresqlTarget(request, metadata, context.signal);
   return (await import("./mariadb/target.ts")).openMariadbTarget(request, metadata, context);
 }
 
@@ -94,7 +94,7 @@ export async function listDatabases(
     const { listMariadbDatabases } = await import("./mariadb/list-databases.ts");
     return listMariadbDatabases({ connection, slug: called }, context);
   }
-  const { listPostgresqlDatabases } = await import("./postgresql/list-databases.ts");
+  const { listPostgresqlDatabases } = await import("./postgresql/source/list-databases.ts");
   return { engine, databases: await listPostgresqlDatabases({ connection, called }, context.signal) };
 }
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { constraintsCheck } from "../../src/checks/index.ts";
-import { LOADING_ROLE } from "../../src/engines/postgresql/loading-role.ts";
-import { checkConstraints } from "../../src/engines/postgresql/constraints.ts";
-import { PsqlSession } from "../../src/engines/postgresql/psql-session.ts";
+import { LOADING_ROLE } from "../../src/engines/postgresql/database/loading-role.ts";
+import { checkConstraints } from "../../src/engines/postgresql/copy/constraints.ts";
+import { PsqlSession } from "../../src/engines/postgresql/connection/psql-session.ts";
 import { programsIn } from "../../src/processes/run-program.ts";
 import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";

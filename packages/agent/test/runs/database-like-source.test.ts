@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { PsqlSession } from "../../src/engines/postgresql/psql-session.ts";
+import { PsqlSession } from "../../src/engines/postgresql/connection/psql-session.ts";
 import { programsIn } from "../../src/processes/run-program.ts";
 import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";

@@ -1,6 +1,6 @@
 /** Starts a scratch PostgreSQL and waits to be killed. Says where it is in one line of JSON. */
 import { execFileSync } from "node:child_process";
-import { startScratchPostgres } from "../../src/engines/postgresql/scratch-postgres.ts";
+import { startScratchPostgres } from "../../src/engines/postgresql/sandbox/scratch-postgres.ts";
 
 const [bin = "", scratchDir = ""] = process.argv.slice(2);
 const server = await startScratchPostgres(bin, scratchDir, new AbortController().signal);

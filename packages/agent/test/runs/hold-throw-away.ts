@@ -1,8 +1,8 @@
 /** Claims the throw-away database of TEST_SCRATCH_URL and waits to be killed. */
 import { programsIn } from "../../src/processes/run-program.ts";
-import { resolveConnection } from "../../src/engines/postgresql/connection.ts";
-import { findInstallations } from "../../src/engines/postgresql/installations.ts";
-import { PsqlSession } from "../../src/engines/postgresql/psql-session.ts";
+import { resolveConnection } from "../../src/engines/postgresql/connection/connection.ts";
+import { findInstallations } from "../../src/engines/postgresql/connection/installations.ts";
+import { PsqlSession } from "../../src/engines/postgresql/connection/psql-session.ts";
 import { claimThrowAway } from "../../src/engines/postgresql/throw-away/claim.ts";
 
 const environment = await resolveConnection({ kind: "env", name: "TEST_SCRATCH_URL" });

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { findInstallations } from "../../src/engines/postgresql/installations.ts";
+import { findInstallations } from "../../src/engines/postgresql/connection/installations.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
-import { startScratchPostgres } from "../../src/engines/postgresql/scratch-postgres.ts";
+import { startScratchPostgres } from "../../src/engines/postgresql/sandbox/scratch-postgres.ts";
 
 export interface SourcePostgres {
   readonly source: SourceConfigOf<"postgresql">;

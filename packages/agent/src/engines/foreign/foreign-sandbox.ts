@@ -5,7 +5,7 @@ import { RunError } from "../../errors/run-error.ts";
 import { type ForeignMetadata, RestoreRefused, type Sandbox } from "../engine.ts";
 import { findMariadbSandbox } from "../mariadb/sandbox.ts";
 import { findMongodbSandbox } from "../mongodb/sandbox.ts";
-import { findPostgresqlSandbox } from "../postgresql/sandbox.ts";
+import { findPostgresqlSandbox } from "../postgresql/sandbox/sandbox.ts";
 import { findSqliteSandbox } from "../sqlite/sandbox.ts";
 import { lookInside } from "./look-inside.ts";
 import { RestoredForeign } from "./restored-foreign.ts";

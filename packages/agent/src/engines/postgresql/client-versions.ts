@@ -1,13 +1,13 @@
 import { programsIn } from "../../processes/run-program.ts";
 import { stopIfAborted } from "../../errors/run-error.ts";
 import type { ClientVersions, SourceOf } from "../engine.ts";
-import { canRunAmcheck } from "./amcheck.ts";
-import { resolveConnection } from "./connection.ts";
-import { serverVersion } from "./database-dump.ts";
+import { canRunAmcheck } from "./source/amcheck.ts";
+import { resolveConnection } from "./connection/connection.ts";
+import { serverVersion } from "./dump/database-dump.ts";
 import { toolsFor } from "./dump.ts";
-import { findInstallations, missing } from "./installations.ts";
-import { PsqlSession, SessionEnded } from "./psql-session.ts";
-import { connectionFailed } from "./session-error.ts";
+import { findInstallations, missing } from "./connection/installations.ts";
+import { PsqlSession, SessionEnded } from "./connection/psql-session.ts";
+import { connectionFailed } from "./connection/session-error.ts";
 import type { PostgresqlSettings } from "../../config/engines/postgresql.ts";
 
 /**

@@ -2,14 +2,14 @@ import { programsIn } from "../../processes/run-program.ts";
 import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import type { Dump, SourceOf } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
-import { resolveConnection } from "./connection.ts";
-import { DatabaseDump, serverVersion } from "./database-dump.ts";
-import { atLeast, findInstallations, type Installation, missing } from "./installations.ts";
-import { originOf } from "./origin.ts";
-import { PsqlSession, SessionEnded } from "./psql-session.ts";
-import { connectionFailed } from "./session-error.ts";
+import { resolveConnection } from "./connection/connection.ts";
+import { DatabaseDump, serverVersion } from "./dump/database-dump.ts";
+import { atLeast, findInstallations, type Installation, missing } from "./connection/installations.ts";
+import { originOf } from "./dump/origin.ts";
+import { PsqlSession, SessionEnded } from "./connection/psql-session.ts";
+import { connectionFailed } from "./connection/session-error.ts";
 import { dumpSet } from "./set/dump-set.ts";
-import { requireFollowing } from "./standby.ts";
+import { requireFollowing } from "./dump/standby.ts";
 import type { PostgresqlSettings } from "../../config/engines/postgresql.ts";
 
 /**

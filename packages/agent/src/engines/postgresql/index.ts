@@ -1,10 +1,10 @@
 import type { Engine } from "../engine.ts";
-import { checkWithAmcheck } from "./amcheck.ts";
+import { checkWithAmcheck } from "./source/amcheck.ts";
 import { postgresqlVersions } from "./client-versions.ts";
 import { dumpPostgresql } from "./dump.ts";
-import { listPostgresqlColumns } from "./list-columns.ts";
-import { proposePostgresql } from "./propose.ts";
-import { findPostgresqlSandbox } from "./sandbox.ts";
+import { listPostgresqlColumns } from "./source/list-columns.ts";
+import { proposePostgresql } from "./source/propose.ts";
+import { findPostgresqlSandbox } from "./sandbox/sandbox.ts";
 import type { PostgresqlSettings } from "../../config/engines/postgresql.ts";
 
 export const postgresql: Engine<PostgresqlSettings> = {

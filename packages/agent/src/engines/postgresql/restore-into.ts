@@ -3,14 +3,14 @@ import { type ForeignMetadata, type Restored, RestoreRefused } from "../engine.t
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { DumpReader } from "./content/dump-reader.ts";
 import { type ReadDeclared, readDeclared } from "./declared/read-declared.ts";
-import { wantedOf } from "./wanted-of-dump.ts";
+import { wantedOf } from "./restore/wanted-of-dump.ts";
 import { captureTail } from "../capture-tail.ts";
 import type { ScratchServer } from "../scratch-server.ts";
-import { LOADING_ROLE } from "./loading-role.ts";
-import { dropWhatSourceLacks, prepareDatabase } from "./prepare-database.ts";
-import { restorePlain } from "./restore-plain.ts";
+import { LOADING_ROLE } from "./database/loading-role.ts";
+import { dropWhatSourceLacks, prepareDatabase } from "./database/prepare-database.ts";
+import { restorePlain } from "./restore/restore-plain.ts";
 import { RestoredPostgresql } from "./restored.ts";
-import { type Loaded, NOTHING_KNOWN, runPgRestore } from "./run-pg-restore.ts";
+import { type Loaded, NOTHING_KNOWN, runPgRestore } from "./restore/run-pg-restore.ts";
 import { SET_FORMAT } from "./set/describe-set.ts";
 import { restoreSet } from "./set/restore-set.ts";
 

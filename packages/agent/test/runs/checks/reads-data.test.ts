@@ -66,7 +66,7 @@ test("a table counts as data, also through a function, a view and parallel worke
   // Inferred checks would use the time too: only the configured ones run here.
   const { RestoredPostgresql } = await import("../../../src/engines/postgresql/restored.ts");
   const { programsIn } = await import("../../../src/processes/run-program.ts");
-  const { findInstallations } = await import("../../../src/engines/postgresql/installations.ts");
+  const { findInstallations } = await import("../../../src/engines/postgresql/connection/installations.ts");
   const [installation] = await findInstallations(["postgres", "psql"]);
   if (installation === undefined) throw new Error("no PostgreSQL (run tools/setup test)");
   const restored = new RestoredPostgresql(

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { LargeObjectDigest, WRITE_END, WRITE_START } from "./large-object-digest.ts";
 import { unquotedName } from "../../quoted-name.ts";
-import { decoderOf } from "../dump-encodings.ts";
+import { decoderOf } from "../printed/dump-encodings.ts";
 
 /** The value that a dump gives to a sequence. */
 export interface SequenceValue {

@@ -5,9 +5,9 @@ import type { NotCompared, WhyNotCompared } from "../../content/not-compared.ts"
 import { signContent } from "../../content/signed-content.ts";
 import type { WhyAbsent } from "../../content/absent-objects.ts";
 import { preparedKinds } from "../../content/prepared-transactions.ts";
-import type { PsqlSession } from "../psql-session.ts";
+import type { PsqlSession } from "../connection/psql-session.ts";
 import { rowsOf } from "../schema.ts";
-import { outputOf } from "../session-error.ts";
+import { outputOf } from "../connection/session-error.ts";
 import type { TableContent } from "./copy-digests.ts";
 import {
   describeObjects,

@@ -15,7 +15,7 @@ import {
 } from "../privileges/list-privileges.ts";
 import { HAS_OTHERS_GRANTS, othersGrantsOf } from "../privileges/others-grants.ts";
 import type { PreparedTransactions } from "../../content/prepared-transactions.ts";
-import type { PsqlSession } from "../psql-session.ts";
+import type { PsqlSession } from "../connection/psql-session.ts";
 import type { SequenceValue } from "./copy-digests.ts";
 import {
   LIST_SUBSCRIPTIONS,
@@ -25,7 +25,7 @@ import {
 } from "../unrestored/list-unrestored.ts";
 import { type DumpedBy, isUnrestored, notLookedFor, SUBSCRIPTION } from "../unrestored/unrestored-objects.ts";
 import { rowsOf } from "../schema.ts";
-import { majorOf } from "../version.ts";
+import { majorOf } from "../connection/version.ts";
 import { MORE_KINDS, MORE_OBJECTS, sequenceStart, undumpedText, valueDefinition } from "./more-objects.ts";
 import { databaseObjects, SEQUENCE_VALUE, SOURCE_OBJECTS } from "./objects.ts";
 

@@ -1,5 +1,5 @@
 import type { RunProgram } from "../../../processes/run-program.ts";
-import { readWhilePassing } from "../read-while-passing.ts";
+import { readWhilePassing } from "./read-while-passing.ts";
 import { CopyDigests } from "./copy-digests.ts";
 import { type ArchiveContent, ArchiveReader } from "./read-archive.ts";
 

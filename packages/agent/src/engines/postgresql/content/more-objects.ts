@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
-import type { PsqlSession } from "../psql-session.ts";
-import { LOADING_ROLE } from "../loading-role.ts";
-import { isTimedOut, ownOutput } from "../query-copy.ts";
+import type { PsqlSession } from "../connection/psql-session.ts";
+import { LOADING_ROLE } from "../database/loading-role.ts";
+import { isTimedOut, ownOutput } from "../copy/query-copy.ts";
 import { FIRST_OWN_OID, notOfExtension, OWN_SCHEMAS, rowsOf, SORTED } from "../schema.ts";
 import { databaseObjects, IS_UNDUMPED, LISTING, OWN_RELATION } from "./objects.ts";
 

@@ -6,7 +6,7 @@ import { preparedText } from "../../content/prepared-transactions.ts";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import type { ForeignMetadata } from "../../engine.ts";
 import { isOfType, unlistedBy } from "../privileges/list-privileges.ts";
-import type { Loaded } from "../run-pg-restore.ts";
+import type { Loaded } from "../restore/run-pg-restore.ts";
 import { unrestoredUnlistedBy } from "../unrestored/unrestored-objects.ts";
 import { undumpedText } from "./more-objects.ts";
 

@@ -3,7 +3,7 @@ import { RunError, stopIfAborted } from "../../../errors/run-error.ts";
 import type { RunProgram } from "../../../processes/run-program.ts";
 import { compareDeclared } from "../../content/compare-declared.ts";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
-import { majorOf } from "../version.ts";
+import { majorOf } from "../connection/version.ts";
 import { type DeclaredSchema, DeclaredSql } from "./declared-sql.ts";
 import { WITHOUT_OWNERS } from "./read-declared.ts";
 

@@ -1,7 +1,7 @@
 import { writePiece } from "../../../processes/feed.ts";
 import type { RunProgram } from "../../../processes/run-program.ts";
 import { oneCutShort } from "../../one-cut-short.ts";
-import { readWhilePassing } from "../read-while-passing.ts";
+import { readWhilePassing } from "../content/read-while-passing.ts";
 import { type DeclaredSchema, DeclaredSql } from "./declared-sql.ts";
 
 /** A dump that passes, and then what it declares. */

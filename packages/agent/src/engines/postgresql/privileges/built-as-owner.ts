@@ -1,4 +1,4 @@
-import type { PsqlSession, Statement } from "../psql-session.ts";
+import type { PsqlSession, Statement } from "../connection/psql-session.ts";
 import { OWN_SCHEMAS, rowsOf } from "../schema.ts";
 
 /**

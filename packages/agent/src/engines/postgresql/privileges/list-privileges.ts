@@ -1,6 +1,6 @@
 import type { ObjectsWords } from "../../../checks/index.ts";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
-import { LOADING_ROLE } from "../loading-role.ts";
+import { LOADING_ROLE } from "../database/loading-role.ts";
 import { EXTENSION_GRANTS_KIND, SYSTEM_GRANTS_KIND } from "./others-grants.ts";
 import { notOfExtension, OWN_SCHEMAS, rowsOf, SORTED } from "../schema.ts";
 

@@ -1,5 +1,5 @@
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
-import { LOADING_ROLE } from "../loading-role.ts";
+import { LOADING_ROLE } from "../database/loading-role.ts";
 import { notOfExtension, rowsOf } from "../schema.ts";
 
 /** Of a source these are left out, each as a whole. A copy may have them only if its source has. */

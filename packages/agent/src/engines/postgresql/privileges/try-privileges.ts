@@ -1,8 +1,8 @@
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
-import { literal, PsqlSession, SessionEnded, type Statement } from "../psql-session.ts";
+import { literal, PsqlSession, SessionEnded, type Statement } from "../connection/psql-session.ts";
 import { PRINTING } from "../schema.ts";
-import { connectionFailed } from "../session-error.ts";
+import { connectionFailed } from "../connection/session-error.ts";
 import { notBuiltAsOwner } from "./built-as-owner.ts";
 import { LIST_PRIVILEGES, privilegesOf } from "./list-privileges.ts";
 import { addedGrants, HAS_OTHERS_GRANTS, othersGrantsOf } from "./others-grants.ts";

@@ -2,8 +2,8 @@ import { buffer } from "node:stream/consumers";
 import { endedWith } from "../../../processes/child.ts";
 import { programsIn } from "../../../processes/run-program.ts";
 import { RunError, stopIfAborted } from "../../../errors/run-error.ts";
-import { type DatabaseToDump, firstError } from "../database-dump.ts";
-import { connectionArguments, type PsqlSession } from "../psql-session.ts";
+import { type DatabaseToDump, firstError } from "../dump/database-dump.ts";
+import { connectionArguments, type PsqlSession } from "../connection/psql-session.ts";
 import { rowsOf } from "../schema.ts";
 import {
   type DatabaseObject,
@@ -11,9 +11,9 @@ import {
   type ExactObjectsMetadata,
 } from "../../content/tagged-objects.ts";
 import { unchanged } from "../content/describe-objects.ts";
-import { decodeSql } from "../dump-encodings.ts";
-import { outputOf } from "../session-error.ts";
-import { majorOf } from "../version.ts";
+import { decodeSql } from "../printed/dump-encodings.ts";
+import { outputOf } from "../connection/session-error.ts";
+import { majorOf } from "../connection/version.ts";
 import { globalsInDump } from "./globals-in-dump.ts";
 import { isUndumped } from "./global-objects.ts";
 import { type ListedServer, listGlobals } from "./list-globals.ts";

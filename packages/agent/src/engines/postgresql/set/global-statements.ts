@@ -1,4 +1,4 @@
-import { LOADING_ROLE } from "../loading-role.ts";
+import { LOADING_ROLE } from "../database/loading-role.ts";
 
 const NAME = `("(?:[^"\\0]|"")+"|[a-z_][a-z0-9_$]*)`;
 /**

@@ -1,7 +1,7 @@
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
-import type { PsqlSession } from "../psql-session.ts";
+import type { PsqlSession } from "../connection/psql-session.ts";
 import { PRINTING, rowsOf } from "../schema.ts";
-import { settingValues } from "../setting-values.ts";
+import { settingValues } from "../printed/setting-values.ts";
 import { wordsText } from "../unrestored/unrestored-objects.ts";
 import { type GlobalKind, globalObject } from "./global-objects.ts";
 

@@ -1,8 +1,8 @@
 import { RunError } from "../../../errors/run-error.ts";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
-import { decodeSql } from "../dump-encodings.ts";
-import { PsqlSession, SessionEnded } from "../psql-session.ts";
+import { decodeSql } from "../printed/dump-encodings.ts";
+import { PsqlSession, SessionEnded } from "../connection/psql-session.ts";
 import { globalStatements, withoutGrantor } from "./global-statements.ts";
 import { globalsInDump } from "./globals-in-dump.ts";
 

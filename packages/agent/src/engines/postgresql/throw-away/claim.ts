@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { RunError } from "../../../errors/run-error.ts";
-import { literal, type PsqlSession } from "../psql-session.ts";
+import { literal, type PsqlSession } from "../connection/psql-session.ts";
 import { contentsOf, emptyDatabase } from "./contents.ts";
 import { preparation } from "./preparation.ts";
 

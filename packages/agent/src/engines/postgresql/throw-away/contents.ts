@@ -1,4 +1,4 @@
-import type { PsqlSession } from "../psql-session.ts";
+import type { PsqlSession } from "../connection/psql-session.ts";
 import { preparation } from "./preparation.ts";
 
 /** The first object id that is not the server's own (FirstNormalObjectId). */

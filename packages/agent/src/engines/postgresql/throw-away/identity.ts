@@ -1,4 +1,4 @@
-import type { PsqlSession } from "../psql-session.ts";
+import type { PsqlSession } from "../connection/psql-session.ts";
 
 /** Identifies a database as far as the server allows, whichever way it is reached. */
 export interface DatabaseIdentity {

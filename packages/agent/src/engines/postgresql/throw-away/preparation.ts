@@ -1,5 +1,5 @@
 import { RunError } from "../../../errors/run-error.ts";
-import type { Statement } from "../psql-session.ts";
+import type { Statement } from "../connection/psql-session.ts";
 
 /**
  * Returns the output of one of our statements in the throw-away database.

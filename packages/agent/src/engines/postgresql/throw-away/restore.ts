@@ -2,7 +2,7 @@ import { RunError, stopIfAborted } from "../../../errors/run-error.ts";
 import type { ForeignMetadata, Restored } from "../../engine.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
 import { RestoredPostgresql } from "../restored.ts";
-import { runPgRestore } from "../run-pg-restore.ts";
+import { runPgRestore } from "../restore/run-pg-restore.ts";
 
 /**
  * Requires a dump of one database that pg_restore reads. Any other dump may itself name the

@@ -1,6 +1,6 @@
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import { FIRST_OWN_OID, notOfExtension, OWN_SCHEMAS, rowsOf } from "../schema.ts";
-import { settingValues } from "../setting-values.ts";
+import { settingValues } from "../printed/setting-values.ts";
 import {
   isOfEveryServer,
   listText,
