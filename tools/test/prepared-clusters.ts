@@ -5,8 +5,8 @@ import { promisify } from "node:util";
 import type { Vite } from "vitest/node";
 import { initdbArguments } from "../../packages/agent/src/engines/postgresql/sandbox/scratch-postgres.ts";
 import { findInstallations } from "../../packages/agent/src/engines/postgresql/connection/installations.ts";
-import { findServerPrograms } from "../../packages/agent/src/engines/mariadb/programs.ts";
-import { installerArguments } from "../../packages/agent/src/engines/mariadb/scratch-mariadb.ts";
+import { findServerPrograms } from "../../packages/agent/src/engines/mariadb/connection/programs.ts";
+import { installerArguments } from "../../packages/agent/src/engines/mariadb/sandbox/scratch-mariadb.ts";
 import { unprivilegedUser } from "../../packages/agent/src/processes/unprivileged-user.ts";
 
 const run = promisify(execFile);
@@ -92,7 +92,7 @@ const CALLS: Readonly<Record<string, readonly [call: string, program: string]>> 
     'command: join(bin, "initdb")',
     'join(bin, "initdb")',
   ],
-  "/packages/agent/src/engines/mariadb/scratch-mariadb.ts": ["command: installer", "installer"],
+  "/packages/agent/src/engines/mariadb/sandbox/scratch-mariadb.ts": ["command: installer", "installer"],
 };
 
 /**

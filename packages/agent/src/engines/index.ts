@@ -58,8 +58,12 @@ export async function openTarget(
   context: { readonly scratchDir: string; readonly signal: AbortSignal },
 ): Promise<Target> {
   if (engine === "postgresql")
-    return (await import("./postgresql/target/target.ts")).openPostgresqlTarget(request, metadata, context.signal);
-  return (await import("./mariadb/target.ts")).openMariadbTarget(request, metadata, context);
+    return (await import("./postgresql/target/target.ts")).openPostgresqlTarget(
+      request,
+      metadata,
+      context.signal,
+    );
+  return (await import("./mariadb/target/target.ts")).openMariadbTarget(request, metadata, context);
 }
 
 /**
@@ -91,7 +95,7 @@ export async function listDatabases(
   context: { readonly scratchDir: string; readonly signal: AbortSignal },
 ): Promise<{ readonly engine: "postgresql" | "mariadb" | "mysql"; readonly databases: readonly string[] }> {
   if (engine === "mariadb") {
-    const { listMariadbDatabases } = await import("./mariadb/list-databases.ts");
+    const { listMariadbDatabases } = await import("./mariadb/source/list-databases.ts");
     return listMariadbDatabases({ connection, slug: called }, context);
   }
   const { listPostgresqlDatabases } = await import("./postgresql/source/list-databases.ts");

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openMariadbTarget } from "../../src/engines/mariadb/target.ts";
+import { openMariadbTarget } from "../../src/engines/mariadb/target/target.ts";
 import { makeTestPlace, type TestPlace } from "../runs/scratch.ts";
 import { type SourceMariadb, startSourceMariadb } from "../runs/source-mariadb.ts";
 import { type Finished, runCli } from "../service/cli.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
-import { findServerPrograms, type Product } from "../../src/engines/mariadb/programs.ts";
+import { findServerPrograms, type Product } from "../../src/engines/mariadb/connection/programs.ts";
 import { openProcessPlace } from "../../src/sandboxes/process/process-place.ts";
 
 export interface SourceMariadb {

@@ -3,7 +3,7 @@ import { DEFAULT_LIMITS } from "../../config/source-limits.ts";
 import { atMost } from "../enforce-limits.ts";
 import { RunError } from "../../errors/run-error.ts";
 import { type ForeignMetadata, RestoreRefused, type Sandbox } from "../engine.ts";
-import { findMariadbSandbox } from "../mariadb/sandbox.ts";
+import { findMariadbSandbox } from "../mariadb/sandbox/sandbox.ts";
 import { findMongodbSandbox } from "../mongodb/sandbox.ts";
 import { findPostgresqlSandbox } from "../postgresql/sandbox/sandbox.ts";
 import { findSqliteSandbox } from "../sqlite/sandbox.ts";

@@ -1,9 +1,9 @@
 import type { MariadbSettings } from "../../config/engines/mariadb.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import type { ClientVersions, SourceOf } from "../engine.ts";
-import { requireNewEnough, serverVersion } from "./server-version.ts";
-import { findDumper, productOf } from "./programs.ts";
-import { inSourceSession } from "./source-session.ts";
+import { requireNewEnough, serverVersion } from "./connection/server-version.ts";
+import { findDumper, productOf } from "./connection/programs.ts";
+import { inSourceSession } from "./connection/source-session.ts";
 
 /**
  * Returns the versions of the server and of the program that would dump it.

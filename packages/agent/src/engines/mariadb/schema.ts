@@ -1,6 +1,6 @@
 import type { SchemaLine } from "../schema.ts";
-import { literal, type MariadbSession, quoted } from "./session.ts";
-import { rowsOf } from "./session-error.ts";
+import { literal, type MariadbSession, quoted } from "./connection/session.ts";
+import { rowsOf } from "./connection/session-error.ts";
 import { withoutJoinParentheses } from "./view-joins.ts";
 
 /** The server's own databases. They are never backed up. */

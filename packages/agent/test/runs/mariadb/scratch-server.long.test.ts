@@ -11,9 +11,9 @@ import {
   LOADER,
   openSession,
   READER,
-} from "../../../src/engines/mariadb/accounts.ts";
-import { findServerPrograms } from "../../../src/engines/mariadb/programs.ts";
-import { startMariadbIn } from "../../../src/engines/mariadb/scratch-mariadb.ts";
+} from "../../../src/engines/mariadb/copy/accounts.ts";
+import { findServerPrograms } from "../../../src/engines/mariadb/connection/programs.ts";
+import { startMariadbIn } from "../../../src/engines/mariadb/sandbox/scratch-mariadb.ts";
 import type { ScratchServer } from "../../../src/engines/scratch-server.ts";
 import { RunError } from "../../../src/errors/run-error.ts";
 import type { ProgramRequest } from "../../../src/processes/run-program.ts";

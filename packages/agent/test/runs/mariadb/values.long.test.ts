@@ -1,12 +1,12 @@
 import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { CheckConfig } from "../../../src/config/source-config.ts";
-import { writeConnectionFile } from "../../../src/engines/mariadb/connection.ts";
-import { roundedFloats } from "../../../src/engines/mariadb/float-columns.ts";
-import { findClient } from "../../../src/engines/mariadb/programs.ts";
-import { serverVersion } from "../../../src/engines/mariadb/server-version.ts";
-import { MariadbSession } from "../../../src/engines/mariadb/session.ts";
-import { lossyTexts } from "../../../src/engines/mariadb/text-columns.ts";
+import { writeConnectionFile } from "../../../src/engines/mariadb/connection/connection.ts";
+import { roundedFloats } from "../../../src/engines/mariadb/lossy-columns/float-columns.ts";
+import { findClient } from "../../../src/engines/mariadb/connection/programs.ts";
+import { serverVersion } from "../../../src/engines/mariadb/connection/server-version.ts";
+import { MariadbSession } from "../../../src/engines/mariadb/connection/session.ts";
+import { lossyTexts } from "../../../src/engines/mariadb/lossy-columns/text-columns.ts";
 import { startChild } from "../../../src/processes/child.ts";
 import { keptAll, seenTables } from "../earlier-tests-in.ts";
 import { back, never, place, server, testIt, useShopOnMariadb } from "./shop-on-mariadb.ts";

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { statSync } from "node:fs";
 import { expect, test } from "vitest";
-import { writeConnectionFile } from "../../../src/engines/mariadb/connection.ts";
+import { writeConnectionFile } from "../../../src/engines/mariadb/connection/connection.ts";
 import { mariadb } from "../../../src/engines/mariadb/index.ts";
 import {
   back,

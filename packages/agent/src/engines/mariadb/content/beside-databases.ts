@@ -1,6 +1,6 @@
-import { literal, type MariadbSession } from "../session.ts";
+import { literal, type MariadbSession } from "../connection/session.ts";
 import { inList } from "../schema.ts";
-import { matchesPattern } from "../held-rights.ts";
+import { matchesPattern } from "./held-rights.ts";
 
 const GRANTS = "grants_in_no_dump";
 const GRANTS_NOT_SHOWN = "grants_not_shown";

@@ -9,10 +9,17 @@ import type { NotCompared } from "../../content/not-compared.ts";
 import { type ExpectedContent, expectedContent } from "../../content/expected-content.ts";
 import type { ContentComparison, ForeignMetadata } from "../../engine.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
-import { READER } from "../accounts.ts";
+import { READER } from "../copy/accounts.ts";
 import { DumpCounter, type DumpedTable } from "./dump-counter.ts";
-import { type Product, productOf, type Program, programOf, releaseOf, rowLayoutOf } from "../programs.ts";
-import { hasColumnIn } from "../json-columns.ts";
+import {
+  type Product,
+  productOf,
+  type Program,
+  programOf,
+  releaseOf,
+  rowLayoutOf,
+} from "../connection/programs.ts";
+import { hasColumnIn } from "../lossy-columns/json-columns.ts";
 import { type ListedTable, tableName } from "../schema.ts";
 import { contentName, rowsTag } from "./sign-rows.ts";
 

@@ -1,6 +1,6 @@
-import { rowsOf } from "../session-error.ts";
+import { rowsOf } from "../connection/session-error.ts";
 import { generatedColumns, tableName, timestampColumns } from "../schema.ts";
-import { type MariadbSession, quoted } from "../session.ts";
+import { type MariadbSession, quoted } from "../connection/session.ts";
 
 /** Their results depend on no server, no time and no session setting. */
 const STEADY: ReadonlySet<string> = new Set(

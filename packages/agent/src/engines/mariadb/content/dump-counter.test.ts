@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { RowLayout } from "../programs.ts";
+import type { RowLayout } from "../connection/programs.ts";
 import { DumpCounter } from "./dump-counter.ts";
 
 const DUMP = `-- MariaDB dump

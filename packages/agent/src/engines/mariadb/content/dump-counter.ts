@@ -1,4 +1,4 @@
-import type { RowLayout } from "../programs.ts";
+import type { RowLayout } from "../connection/programs.ts";
 import { RowSplitter } from "./row-splitter.ts";
 import { RowSum } from "./row-sum.ts";
 

@@ -1,6 +1,6 @@
-import { heldRights } from "../held-rights.ts";
-import { type Product, productOf } from "../programs.ts";
-import type { MariadbSession } from "../session.ts";
+import { heldRights } from "./held-rights.ts";
+import { type Product, productOf } from "../connection/programs.ts";
+import type { MariadbSession } from "../connection/session.ts";
 
 const DATABASES = "unseen_database";
 const TABLES = "unseen_table";

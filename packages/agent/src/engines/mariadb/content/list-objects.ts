@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import { doubtfulDefaults, inList, tableName } from "../schema.ts";
-import { asBytes, asText, type MariadbSession, quoted, type Statement } from "../session.ts";
-import { isOfThePlace } from "../session-error.ts";
+import { asBytes, asText, type MariadbSession, quoted, type Statement } from "../connection/session.ts";
+import { isOfThePlace } from "../connection/session-error.ts";
 import {
   DATA_DIRECTORY,
   DOUBTFUL_DEFAULT,

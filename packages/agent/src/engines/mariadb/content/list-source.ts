@@ -1,5 +1,5 @@
 import { preparedKinds } from "../../content/prepared-transactions.ts";
-import { type MariadbSession, SessionEnded } from "../session.ts";
+import { type MariadbSession, SessionEnded } from "../connection/session.ts";
 import { kindsBeside } from "./beside-databases.ts";
 import { hiddenKinds } from "./hidden-kinds.ts";
 import { type ListedObjects, listPartly } from "./list-objects.ts";

@@ -5,7 +5,7 @@ import { signContent } from "../../content/signed-content.ts";
 import type { ExactObjectsMetadata } from "../../content/tagged-objects.ts";
 import type { SourceMetadata } from "../../engine.ts";
 import type { DumpCounter, DumpedTable } from "./dump-counter.ts";
-import { hasColumnIn } from "../json-columns.ts";
+import { hasColumnIn } from "../lossy-columns/json-columns.ts";
 import { historyName, type ListedTable, tableName } from "../schema.ts";
 
 /** The rows in a dump, and the tables of its source. */

@@ -5,8 +5,8 @@ import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import type { ContentComparison } from "../../engine.ts";
 import { listObjects } from "../content/list-objects.ts";
 import { ONLY_A_NAME } from "./declared-sql.ts";
-import { productOf, releaseOf } from "../programs.ts";
-import type { MariadbSession } from "../session.ts";
+import { productOf, releaseOf } from "../connection/programs.ts";
+import type { MariadbSession } from "../connection/session.ts";
 
 const WORDS = {
   query:

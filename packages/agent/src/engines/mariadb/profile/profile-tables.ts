@@ -6,8 +6,8 @@ import { stopIfAborted } from "../../../errors/run-error.ts";
 import { cutLines } from "../../../processes/cut-lines.ts";
 import type { Profiling } from "../../engine.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
-import { READER } from "../accounts.ts";
-import { literal } from "../session.ts";
+import { READER } from "../copy/accounts.ts";
+import { literal } from "../connection/session.ts";
 import { ProfileRows } from "./profile-rows.ts";
 import { type ProfiledTable, profileStatement } from "./profiled-tables.ts";
 

@@ -1,6 +1,6 @@
 import { inList, tableName } from "../schema.ts";
-import { type MariadbSession, quoted } from "../session.ts";
-import { rowsOf } from "../session-error.ts";
+import { type MariadbSession, quoted } from "../connection/session.ts";
+import { rowsOf } from "../connection/session-error.ts";
 
 export interface ProfiledColumn {
   readonly name: string;

@@ -3,7 +3,13 @@ import { diskFullDuringRestore, whyItDied } from "../../disk-full.ts";
 import { RestoreRefused } from "../../engine.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
 import { peekStart } from "../../peek-start.ts";
-import { giveToLoader, LOADING_ROLE, needsOf, isBeyondLoader, needsSuperuser } from "../database/loading-role.ts";
+import {
+  giveToLoader,
+  LOADING_ROLE,
+  needsOf,
+  isBeyondLoader,
+  needsSuperuser,
+} from "../database/loading-role.ts";
 import { isServerError } from "../connection/server-error.ts";
 import { PlainErrors } from "./psql-errors.ts";
 import { makeRoles, withRolesMade } from "../database/policy-roles.ts";

@@ -1,7 +1,13 @@
 import { RunError } from "../../../errors/run-error.ts";
 import type { ForeignMetadata, Runtime } from "../../engine.ts";
 import { textsOf } from "../../foreign-texts.ts";
-import { DATABASE_LOCALE, isSameLocale, localeName, localeOf, readLocale } from "../database/database-locale.ts";
+import {
+  DATABASE_LOCALE,
+  isSameLocale,
+  localeName,
+  localeOf,
+  readLocale,
+} from "../database/database-locale.ts";
 import { requireExtensions } from "../database/prepare-database.ts";
 import type { PsqlSession } from "../connection/psql-session.ts";
 import { rowsOf } from "../schema.ts";
