@@ -76,7 +76,12 @@ export async function send(server: { port: number; ca: string }, call: Call): Pr
           });
       },
     );
-    outgoing.on("error", reject);
+    outgoing.on("error", (error: NodeJS.ErrnoException) => {
+      // The service may end an idle connection at the moment at which it is used again.
+      const isStale = outgoing.reusedSocket && error.code === "ECONNRESET" && call.method === "GET";
+      if (isStale) resolve(send(server, call));
+      else reject(error);
+    });
     outgoing.end(body);
   });
 }
