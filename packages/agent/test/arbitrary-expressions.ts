@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { parseDecimal } from "../src/checks/decimal.ts";
+import { parseDecimal } from "../src/checks/values/decimal.ts";
 import type {
   ColumnName,
   Expression,

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { firstIdAt } from "@attestore/contract";
 import type { ColumnProfile, Suspicion, TableProfile } from "@attestore/proof";
 import { ColumnProfiler, type Measured, measureText } from "../src/checks/profile/column-profiler.ts";
-import { EarlierTests } from "../src/checks/earlier-tests.ts";
+import { EarlierTests } from "../src/checks/earlier-tests/earlier-tests.ts";
 import type { AcceptedLoss, PassedTest } from "../src/checks/passed-tests.ts";
 
 /** Years of daily restore tests of five applications: how often would something stand out? */

@@ -2,7 +2,7 @@ import { clip } from "./clip.ts";
 
 /**
  * Built-in checks have a colon in their ids, which a configured check's id cannot have, so the two
- * are never confused. Each has a file of its own here: `inferred:kept` is in kept-check.ts.
+ * are never confused. Each has a file of its own in built-in/: `inferred:kept` is in kept-check.ts.
  */
 const INFERRED = "inferred:";
 const MAX_NAME = 200;

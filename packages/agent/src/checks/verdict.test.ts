@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { evaluateCheck } from "./evaluate-check.ts";
+import { evaluateCheck } from "./evaluation/evaluate-check.ts";
 import { verdict } from "./verdict.ts";
 
 const check = (id: string, n: string) =>

@@ -1,7 +1,7 @@
 import { formatDuration } from "./terminal/times.ts";
 import { nearestName } from "@attestore/host/nearest-name";
 import type { NegativeControl } from "@attestore/proof";
-import { type CheckConfig } from "../checks/check-config.ts";
+import { type CheckConfig } from "../checks/evaluation/check-config.ts";
 import { negativeControlLines } from "../checks/index.ts";
 import { parseChecks } from "../config/parse-checks.ts";
 import type { SourceConfig } from "../config/source-config.ts";

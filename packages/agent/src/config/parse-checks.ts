@@ -1,6 +1,6 @@
 import { ExpectationError } from "../checks/expectation/expectation-error.ts";
 import { parseExpectation } from "../checks/expectation/parse.ts";
-import type { CheckConfig } from "../checks/check-config.ts";
+import type { CheckConfig } from "../checks/evaluation/check-config.ts";
 import { type SourceConfigIssue, SourceFields } from "./source-fields.ts";
 
 const ID = /^[a-z0-9][a-z0-9_-]{0,62}$/;

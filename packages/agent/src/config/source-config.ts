@@ -1,12 +1,12 @@
 import { nearestName } from "@attestore/host/nearest-name";
 import { ENGINE_SETTINGS } from "./engines/engine-settings.ts";
-import { type CheckConfig } from "../checks/check-config.ts";
+import { type CheckConfig } from "../checks/evaluation/check-config.ts";
 import { parseChecks } from "./parse-checks.ts";
 import { parseSandbox, type SandboxConfig } from "./sandbox-config.ts";
 import { DEFAULT_LIMITS, type SourceLimits, parseLimits } from "./source-limits.ts";
 import { SourceConfigError, type SourceConfigIssue, SourceFields } from "./source-fields.ts";
 
-export type { CheckConfig } from "../checks/check-config.ts";
+export type { CheckConfig } from "../checks/evaluation/check-config.ts";
 export { type ConnectionReference, SourceConfigError, type SourceConfigIssue } from "./source-fields.ts";
 
 /** The settings that every engine's sources have. */

@@ -1,4 +1,4 @@
-import type { EarlierTests } from "../../src/checks/earlier-tests.ts";
+import type { EarlierTests } from "../../src/checks/earlier-tests/earlier-tests.ts";
 import type { SourceConfig } from "../../src/config/source-config.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
 import { type MadeBackup, writeEncryptedDump } from "../../src/runs/write-encrypted-dump.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { comparedContentText, type Profile } from "@attestore/proof";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { EarlierTests } from "../../src/checks/earlier-tests.ts";
+import { EarlierTests } from "../../src/checks/earlier-tests/earlier-tests.ts";
 import { readCiphertext } from "../../src/crypto/ciphertext.ts";
 import { unseal } from "../../src/crypto/unseal.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Binary, type Db, type Document, Long } from "mongodb";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { EarlierTests } from "../../src/checks/earlier-tests.ts";
+import type { EarlierTests } from "../../src/checks/earlier-tests/earlier-tests.ts";
 import { readCiphertext } from "../../src/crypto/ciphertext.ts";
 import { unseal } from "../../src/crypto/unseal.ts";
 import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { EarlierTests } from "../../src/checks/earlier-tests.ts";
+import type { EarlierTests } from "../../src/checks/earlier-tests/earlier-tests.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
 import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 import { backUp, testBackup } from "./back-and-test.ts";

@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { newId } from "@attestore/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { EarlierTests } from "../../src/checks/earlier-tests.ts";
+import { EarlierTests } from "../../src/checks/earlier-tests/earlier-tests.ts";
 import type { PassedTest } from "../../src/checks/passed-tests.ts";
 import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";

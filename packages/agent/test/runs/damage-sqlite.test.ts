@@ -2,7 +2,7 @@ import { copyFileSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { EarlierTests } from "../../src/checks/earlier-tests.ts";
+import type { EarlierTests } from "../../src/checks/earlier-tests/earlier-tests.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
 import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";

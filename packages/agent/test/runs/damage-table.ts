@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { newId } from "@attestore/contract";
 import { expect } from "vitest";
-import { EarlierTests } from "../../src/checks/earlier-tests.ts";
+import { EarlierTests } from "../../src/checks/earlier-tests/earlier-tests.ts";
 import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 
 const DOC = join(import.meta.dirname, "../../../../docs/damage.md");

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import type { EarlierTests } from "../../src/checks/earlier-tests.ts";
+import type { EarlierTests } from "../../src/checks/earlier-tests/earlier-tests.ts";
 import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import { backUp, testBackup } from "./back-and-test.ts";

@@ -1,6 +1,6 @@
 import { newId } from "@attestore/contract";
 import { expect } from "vitest";
-import { EarlierTests } from "../../src/checks/earlier-tests.ts";
+import { EarlierTests } from "../../src/checks/earlier-tests/earlier-tests.ts";
 import type { PassedBefore } from "../../src/checks/passed-tests.ts";
 
 const HOUR_MS = 3600 * 1000;

@@ -1,5 +1,5 @@
-import { parseTimestamp } from "../timestamp.ts";
-import type { Value } from "../row.ts";
+import { parseTimestamp } from "../values/timestamp.ts";
+import type { Value } from "../values/row.ts";
 
 /** How far two clocks may differ. Beyond that, a moment in the future is a mistake. */
 const SKEW_US = 300_000_000n;

@@ -1,8 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { type DriverValue, formatRow } from "../format-row.ts";
-import { parseRow } from "../row.ts";
+import { type DriverValue, formatRow } from "../values/format-row.ts";
+import { parseRow } from "../values/row.ts";
 import { column, compounds, expressions, number } from "../../../test/arbitrary-expressions.ts";
 import { holdTo } from "./evaluate.ts";
 import { type Expression, type Literal, printExpectation } from "./expression.ts";

@@ -1,6 +1,6 @@
-import { compareDecimals, type Decimal, parseDecimal } from "../decimal.ts";
+import { compareDecimals, type Decimal, parseDecimal } from "../values/decimal.ts";
 import { MAX_MATCHED, Pattern } from "../pattern/pattern.ts";
-import type { Observation, Value } from "../row.ts";
+import type { Observation, Value } from "../values/row.ts";
 import { ageOf } from "./age.ts";
 import {
   type ColumnName,

@@ -1,5 +1,5 @@
 import { clip } from "../clip.ts";
-import type { Value } from "../row.ts";
+import type { Value } from "../values/row.ts";
 import { isKeyword } from "./tokens.ts";
 
 export interface ColumnName {

@@ -1,5 +1,5 @@
 import { clip } from "../clip.ts";
-import type { Observation, Value } from "../row.ts";
+import type { Observation, Value } from "../values/row.ts";
 import { type ColumnName, printName, quoteName } from "./expression.ts";
 
 const MAX_NAMES = 20;

@@ -1,4 +1,4 @@
-import { parseDecimal } from "../decimal.ts";
+import { parseDecimal } from "../values/decimal.ts";
 import { ExpectationError } from "./expectation-error.ts";
 import type { ColumnName, Expression, Operand, Operator } from "./expression.ts";
 import { PatternError } from "../pattern/pattern-error.ts";

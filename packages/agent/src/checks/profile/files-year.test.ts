@@ -3,7 +3,7 @@ import { deflateSync, gzipSync } from "node:zlib";
 import { firstIdAt } from "@attestore/contract";
 import type { Suspicion } from "@attestore/proof";
 import { expect, test } from "vitest";
-import { EarlierTests } from "../earlier-tests.ts";
+import { EarlierTests } from "../earlier-tests/earlier-tests.ts";
 import type { AcceptedLoss, PassedTest } from "../passed-tests.ts";
 import { FilesProfiler } from "./files-profiler.ts";
 import { type LookedAt, lookAtFile } from "./look-at-file.ts";

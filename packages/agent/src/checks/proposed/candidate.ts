@@ -1,5 +1,5 @@
-import { evaluateCheck } from "../evaluate-check.ts";
-import type { QueryOutcome } from "../query-outcome.ts";
+import { evaluateCheck } from "../evaluation/evaluate-check.ts";
+import type { QueryOutcome } from "../evaluation/query-outcome.ts";
 
 /** In config.yaml's form. */
 export interface ProposedCheck {
