@@ -144,6 +144,31 @@ it("another program's dump without its indexes fails the next restore test until
   expect((await tested(1)).reason).toContain("orders has 400 rows and had 1000");
 });
 
+it("a trigger dropped among several passes, and every summary says so until the next backup", async () => {
+  await makeShop();
+  const triggers = Array.from(
+    { length: 4 },
+    (_, n) => `create trigger t${n} after insert on lines begin select ${n}; end;`,
+  );
+  sql(triggers.join(""));
+  await tested(0);
+  sql("drop trigger t2");
+  await json(["backup"]);
+  for (const _ of ["now", "and again"]) {
+    const { stdout, code } = await cli("restore-test");
+    expect(code, stdout).toBe(0);
+    expect(stdout).toContain("fewer objects than in the backup before: triggers 3 of 4.");
+    expect((await cli("status")).stdout).toContain("fewer than before: triggers 3 of 4");
+  }
+  expect((await json<{ sources: unknown[] }>(["status"])).sources).toMatchObject([
+    { verdict: "proven", last_test: { result: "passed", fewer_objects: "triggers 3 of 4", suspicious: [] } },
+  ]);
+  expect((await tested(0)).checks.find(({ id }) => id === "inferred:kinds")?.observed).toEqual({
+    objects: 3,
+    triggers: 3,
+  });
+});
+
 it("tables beyond the 300 that a receipt names are missed by name too, and a receipt has room for the loss of all", async () => {
   await makeShop();
   const names = Array.from({ length: 320 }, (_, index) => `${"long_name_".repeat(10)}${index}`);

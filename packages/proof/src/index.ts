@@ -168,6 +168,7 @@ export { CLOCK_WENT_BACK, type DatedTooLate, readDatedTooLate } from "./evidence
 export { comparedContent, comparedContentText, type ComparedContent } from "./receipts/content.ts";
 export {
   emptyTables,
+  fewerObjects,
   namedNotCounted,
   type NamedTables,
   constraintsNotChecked,

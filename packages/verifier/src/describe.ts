@@ -1,5 +1,6 @@
 import {
   comparedContentText,
+  fewerObjects,
   type NegativeControl,
   plainExcerpt,
   plainLine,
@@ -21,10 +22,12 @@ export function describe(statement: Statement): string[] {
   const engine = `${plainLine(runtime.engine)} ${plainLine(runtime.engine_version)} (${runtime.kind})`;
   const why = reason === undefined ? "" : `: ${brief(reason)}`;
   const suspicious = profile?.suspicious ?? [];
+  const fewer = fewerObjects(checks);
   const content = brief(comparedContentText(checks), 600);
   return [
     `${where}: restored into ${engine}, the restore test ${result.toUpperCase()}${suspicious.length === 0 ? "" : ", SUSPICIOUS"}${why}`,
     ...suspicious.map((each) => `suspicious: ${brief(suspicionText(each))}`),
+    ...(fewer === null ? [] : [`fewer objects than in the backup before: ${brief(fewer, 600)}`]),
     content,
     ...checks.flatMap(({ id, result: outcome, expectation, observed, negative_control }) => [
       `check ${brief(id, 60)} ${outcome}: expected ${brief(expectation)}, observed ${brief(JSON.stringify(observed))}`,

@@ -62,7 +62,7 @@ export { FilesProfiler } from "./profile/files-profiler.ts";
 export { notesIn } from "./profile/find-file-suspicions.ts";
 export { type LookedAt, lookAtFile } from "./profile/look-at-file.ts";
 export { measureValue } from "./profile/measure-value.ts";
-export { kindsCheck } from "./built-in/kinds-check.ts";
+export { GRANT_KIND, kindsCheck } from "./built-in/kinds-check.ts";
 export { keptCheck, missedTables } from "./built-in/kept-check.ts";
 export { lossText, nextStep } from "./earlier-tests/loss-texts.ts";
 export { EarlierTests } from "./earlier-tests/earlier-tests.ts";

@@ -42,6 +42,8 @@ export interface AcceptedLoss {
 export interface PassedBefore {
   /** Its slug. */
   readonly source: string;
+  /** The backup that is tested; absent if this is not for a test. */
+  readonly backupId?: string;
   /** The newest backup's first. */
   readonly tests: readonly PassedTest[];
   readonly unnamed?: readonly UnnamedTable[];

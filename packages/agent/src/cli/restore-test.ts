@@ -7,6 +7,7 @@ import {
   indexesNotChecked,
   indexesUnfit,
   emptyTables,
+  fewerObjects,
   namedNotCounted,
   notLookedAt,
   suspicionText,
@@ -185,6 +186,11 @@ function describe(
   if (empty.count > 0)
     terminal.data(
       `${terminal.onData.warn("!")} empty: ${tablesText(empty)}. No test saw rows there, so nobody knows whether that is right`,
+    );
+  const fewer = fewerObjects(tested.checks);
+  if (fewer !== null)
+    terminal.data(
+      `${terminal.onData.warn("!")} fewer objects than in the backup before: ${fewer}. If nobody dropped them on purpose, make them again at the source`,
     );
   const suspicious = tested.profile?.suspicious ?? [];
   for (const each of suspicious)

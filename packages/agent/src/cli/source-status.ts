@@ -4,6 +4,7 @@ import {
   comparedContentText,
   type NotProvenBecause,
   emptyTables,
+  fewerObjects,
   namedNotCounted,
   notLookedAt,
   suspicionText,
@@ -52,6 +53,8 @@ export interface SourceStatus {
     /** Tables without rows in which no test saw any. */
     readonly empty: number;
     readonly empty_tables: string | null;
+    /** Kinds of objects of which the backup has fewer than the one before. */
+    readonly fewer_objects: string | null;
     /** Suspicious changes since earlier tests, for people. */
     readonly suspicious: readonly string[];
     /** How far the tables' content was compared with the dump; null if it was not. */
@@ -105,6 +108,7 @@ export async function readSourceStatus(
           not_checked_names: notLookedAt(test.statement.predicate.checks).names,
           empty: emptyTables(test.statement.predicate.checks).count,
           empty_tables: emptyTables(test.statement.predicate.checks).names,
+          fewer_objects: fewerObjects(test.statement.predicate.checks),
           suspicious: (test.statement.predicate.profile?.suspicious ?? []).map(suspicionText),
           content: comparedContent(test.statement.predicate.checks),
           content_text: comparedContentText(test.statement.predicate.checks),

@@ -109,6 +109,8 @@ function sourceLine(
     parts.push(
       style.warn(`not checked: ${tablesText({ count: test.not_checked, names: test.not_checked_names })}`),
     );
+  const fewer = test?.fewer_objects ?? null;
+  if (fewer !== null) parts.push(style.warn(`fewer than before: ${fewer}`));
   const [suspicion, ...others] = test?.suspicious ?? [];
   if (suspicion !== undefined) {
     const more = others.length === 0 ? "" : ` and ${others.length} more`;

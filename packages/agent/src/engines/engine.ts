@@ -181,8 +181,9 @@ export interface Restored {
    */
   tables?(signal: AbortSignal): Promise<readonly string[]>;
   /**
-   * How many indexes, constraints, triggers and so on there are, by the engine's names of kinds.
-   * Absent if an engine can't list them.
+   * How many indexes, constraints, triggers and so on there are, by the engine's names of kinds. A
+   * kind that it does not have has none, but without `GRANT_KIND` the grants are unknown. Absent if
+   * an engine can't list them.
    * @throws RunError
    */
   objectKinds?(signal: AbortSignal): Promise<ReadonlyMap<string, number>>;

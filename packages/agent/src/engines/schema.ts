@@ -45,7 +45,7 @@ export interface SchemaSummary {
   readonly omitted: number;
 }
 
-const MAX_BYTES = 48 * 1024;
+export const MAX_SUMMARY_BYTES = 48 * 1024;
 const MAX_DEFINITION = 160;
 /** The kinds that mean a table, or something else with columns, in the engines' listings. */
 const RELATIONS: ReadonlySet<string> = new Set(["relation", "table", "view", "collection"]);
@@ -89,7 +89,7 @@ export function schemaSummary(lines: readonly SchemaLine[]): SchemaSummary {
 
 function withinRoom(objects: readonly SchemaObject[]): SchemaSummary {
   const kept: SchemaObject[] = [];
-  let room = MAX_BYTES;
+  let room = MAX_SUMMARY_BYTES;
   for (const object of objects) {
     room -= Buffer.byteLength(JSON.stringify(object)) + 1;
     if (room < 0) break;

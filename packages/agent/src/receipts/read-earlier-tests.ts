@@ -19,6 +19,7 @@ export async function readEarlierTests(
   if (tests.length === 0) return null;
   return new EarlierTests({
     source: source.slug,
+    ...(backupId === undefined ? {} : { backupId }),
     tests,
     unnamed: (await unnamedTables(layout, source.slug)).map(({ name, seen }) => ({
       name,

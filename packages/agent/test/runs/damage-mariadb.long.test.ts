@@ -208,6 +208,26 @@ test("damage at the source is noticed as the table says", async () => {
   server.sql(shop());
 });
 
+test("one trigger of several that the source lost fails nothing, and is told", async () => {
+  const several = [1, 2, 3, 4].map(
+    (n) => `create trigger t${n} before insert on steady for each row set @t = ${n};`,
+  );
+  server.sql(`use shop; ${several.join(" ")}`);
+  const before = await back();
+  const usual = await testIt(before);
+  server.sql("use shop; drop trigger t2");
+  const made = await back();
+  const tested = await testIt(made, { seen: seenForDays(usual) });
+  expect(tested.result, tested.reason).toBe("passed");
+  const triggers = usual.checks.find(({ id }) => id === "inferred:kinds")?.observed["triggers"] as number;
+  expect(tested.checks.find(({ id }) => id === "inferred:kinds")?.observed["fewer"]).toBe(
+    `triggers ${triggers - 1} of ${triggers}`,
+  );
+  expect(made.sourceMetadata["schema_hash"]).not.toBe(before.sourceMetadata["schema_hash"]);
+  table.says("a trigger of several dropped at the source", "reported as drift");
+  server.sql(shop());
+});
+
 type Case = readonly [what: string, sql: string, names: string];
 /** Each list is one dump: a receipt has no room to name everything at once. */
 const ON_THE_WAY: readonly (readonly Case[])[] = [

@@ -91,6 +91,27 @@ test("objects that the source lost are missed, each kind by name", async () => {
   alone.noticed("all views dropped at the source", tested, "views 0 of");
 });
 
+test("one object of several that the source lost fails nothing, and is told", async () => {
+  const more = [1, 2, 3].map(
+    (n) =>
+      `create trigger t${n} after update on numbered begin select 1; end; create view v${n} as select 1 as one;`,
+  );
+  const before = await back(make("several", more.join(""), source.path));
+  const usual = await testIt(before);
+  const made = await back(
+    make("damaged", "drop trigger t2; drop view v2", join(place.dir, "several.sqlite")),
+  );
+  const tested = await testIt(made, made, seenForDays(usual));
+  expect(tested.result, tested.reason).toBe("passed");
+  expect(tested.checks.find(({ id }) => id === "inferred:kinds")?.observed).toMatchObject({
+    fewer: "triggers 3 of 4, views 3 of 4",
+  });
+  expect(made.sourceMetadata["schema_hash"]).not.toBe(before.sourceMetadata["schema_hash"]);
+  expect(JSON.stringify(made.sourceMetadata["schema_summary"])).not.toContain("trigger t2");
+  expect(JSON.stringify(before.sourceMetadata["schema_summary"])).toContain("trigger t2");
+  alone.says("a trigger or view of several dropped at the source", "reported as drift");
+});
+
 /** Each list is one dump: a receipt has no room to name everything at once. */
 const ON_THE_WAY: readonly (readonly (readonly [what: string, sql: string, names: string])[])[] = [
   [

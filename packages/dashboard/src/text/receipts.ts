@@ -60,12 +60,14 @@ export const receipts = {
     notCounted: "Not counted",
     notLookedAt: "Not checked",
     empty: "Empty tables",
+    fewer: "Fewer objects",
     tables: (count: number) =>
       `The rows of ${plural(count, "table")}: not counted, only known to be readable`,
     notLookedAtCount: (count: number) =>
       `${plural(count, "table or its indexes", "tables or their indexes")}: SQLite on the host lacks what the application adds to it`,
     emptyTables: (count: number) =>
       `${plural(count, "table has", "tables have")} no rows, and no earlier test saw any`,
+    fewerObjects: (which: string) => `Than in the backup before: ${which}`,
     content: "Content",
     draw: "Backup chosen by",
     drawn: (event: string) => `the draw ${event}: nobody chose it, if “backup that the draw chose” holds`,

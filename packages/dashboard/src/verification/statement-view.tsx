@@ -3,6 +3,7 @@ import {
   comparedContentText,
   suspicionText,
   emptyTables,
+  fewerObjects,
   namedNotCounted,
   notLookedAt,
   type NamedTables,
@@ -116,6 +117,7 @@ export function factsOf(statement: Statement, id: IdView): { main: Fact[]; techn
       ...tablesFact(text.notCounted, text.tables, namedNotCounted(checks)),
       ...tablesFact(text.notLookedAt, text.notLookedAtCount, notLookedAt(checks)),
       ...tablesFact(text.empty, text.emptyTables, emptyTables(checks)),
+      ...fewerFact(checks),
       ...suspicionFact(statement),
       ...contentFact(statement),
       ...drawFact(statement),
@@ -141,6 +143,12 @@ function tablesFact(
 ): (readonly [string, string])[] {
   if (count === 0) return [];
   return [[title, names === null ? say(count) : `${say(count)}: ${visible(names, 1000)}`]];
+}
+
+/** What the source lost since the backup before. The test passed, because it may be right. */
+function fewerFact(checks: readonly CheckOutcome[]): (readonly [string, string])[] {
+  const fewer = fewerObjects(checks);
+  return fewer === null ? [] : [[text.fewer, visible(text.fewerObjects(fewer), 1000)]];
 }
 
 function suspicionFact({ predicate: { profile } }: RestoreTestStatement): (readonly [string, ReactNode])[] {

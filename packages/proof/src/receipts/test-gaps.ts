@@ -63,6 +63,15 @@ export function indexesNotChecked(checks: readonly Observed[]): NamedTables {
   return named(checks, INDEXES, "not_checked", "not_checked_names");
 }
 
+/**
+ * Kinds of objects of which the source has fewer than in the backup that was tested before, for
+ * people: `triggers 3 of 4, grants 9 of 10`. A loss that is small enough to be right. Null if there
+ * is none.
+ */
+export function fewerObjects(checks: readonly Observed[]): string | null {
+  return named(checks, /^inferred:kinds$/, "fewer", "fewer").names;
+}
+
 function namedTables(checks: readonly Observed[], field: "not_counted" | "empty"): NamedTables {
   return named(checks, /^inferred:tables(?::|$)/, field, `${field}_tables`);
 }

@@ -167,6 +167,17 @@ export class EarlierTests {
     return values.length === 0 ? null : Math.max(...values);
   }
 
+  /**
+   * What the newest earlier backup had of it, by the last test that saw any; null if none did. Not
+   * of the backup that is tested: its tests say the same each time.
+   */
+  before(checkId: string, column: string): number | null {
+    const counts = this.#tests
+      .filter((test) => test.backupId !== this.#before.backupId && !this.#isAccepted(TREE, test))
+      .map(({ checks }) => checks.find(({ id }) => id === checkId)?.observed[column]);
+    return counts.find(isCount) ?? null;
+  }
+
   /** Whether `attestore accept` covers what this test saw of a table. */
   #isAccepted(table: string, { madeAt }: Pick<PassedTest, "madeAt">): boolean {
     return (this.#before.accepted ?? []).some((each) => each.upTo >= madeAt && meansTable(each.table, table));

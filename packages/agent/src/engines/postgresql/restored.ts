@@ -1,5 +1,5 @@
 import type { CheckOutcome, Profile } from "@attestore/proof";
-import { constraintsCheck, indexesCheck, type QueryOutcome } from "../../checks/index.ts";
+import { constraintsCheck, GRANT_KIND, indexesCheck, type QueryOutcome } from "../../checks/index.ts";
 import { stopIfAborted } from "../../errors/run-error.ts";
 import {
   type ContentComparison,
@@ -214,7 +214,11 @@ export class RestoredPostgresql implements Restored {
     return this.#inSession(signal, async (session) => {
       for (const setting of PRINTING) ownOutput(await session.run(`set ${setting}`));
       const kinds = rowsOf(ownOutput(await session.run(OBJECT_KINDS)));
-      return new Map(kinds.map(([kind = "", count = "0"]) => [kind, Number(count)]));
+      const { grants } = this.#loaded;
+      return new Map([
+        ...kinds.map(([kind = "", count = "0"]) => [kind, Number(count)] as const),
+        ...(grants === null ? [] : [[GRANT_KIND, grants] as const]),
+      ]);
     });
   }
 

@@ -190,6 +190,18 @@ export const OBJECT_KINDS = OBJECTS(
    union all select json_build_array('large_object', count(*)::text) from pg_largeobject_metadata`,
 );
 
+/**
+ * Kinds and names of what `SCHEMA_LISTING` does not have. The server evaluates nothing else of the
+ * listing for it.
+ */
+export const OBJECT_NAMES = OBJECTS(
+  "''",
+  `select json_build_array(kind, name) from object
+   where kind in ('trigger', 'rule', 'policy', 'event_trigger', 'function', 'statistics', 'operator', 'cast', 'collation', 'text_search', 'foreign_server')
+     or (kind = 'type' and exact->>0 not in ('d', 'e'))
+   union all select json_build_array('publication', quote_ident(pubname)) from pg_publication`,
+);
+
 export function databaseObjects(output: string): DatabaseObject[] {
   return rowsOf(output).map(([kind = "", name = "", exact = "", printed = ""]) => ({
     kind,

@@ -2,6 +2,7 @@ import type { SourceMetadata } from "../../engine.ts";
 import { countEach, describeTables, COUNTING_S, MAX_TABLES_LISTED } from "../../row-counts.ts";
 import { schemaHash, schemaSummary } from "../../schema.ts";
 import { DATABASE_LOCALE, readLocale } from "../database/database-locale.ts";
+import { listOtherObjects } from "../content/other-objects.ts";
 import type { PsqlSession } from "../connection/psql-session.ts";
 import {
   exactSchemaHash,
@@ -42,6 +43,8 @@ export async function describeSnapshot(
   const roles = rowsOf(await list(NAMED_ROLES, "listing the roles")).map(([name]) => name);
   const extensions = rowsOf(await list(EXTENSIONS, "listing the extensions"));
   const lacksPublic = !lines.some(({ kind, name }) => kind === "schema" && name === "public");
+  const summary = schemaSummary(readableLines(listing));
+  const others = await listOtherObjects(session, summary);
   const locale = readLocale(await list(DATABASE_LOCALE, "asking for the locale"));
   const counts = await countRows(session, names);
   const counted = names.map((name) => {
@@ -64,7 +67,8 @@ export async function describeSnapshot(
     named_roles: roles,
     ...(lacksPublic ? { lacks_public: true } : {}),
     ...describeTables(lines, counted, { budget_s: COUNTING_S, limit }),
-    schema_summary: schemaSummary(readableLines(listing)),
+    schema_summary: summary,
+    ...(others === null ? {} : { other_objects: others }),
   };
 }
 

@@ -4,6 +4,7 @@ import { literal, PsqlSession, SessionEnded, type Statement } from "../connectio
 import { PRINTING } from "../schema.ts";
 import { connectionFailed } from "../connection/session-error.ts";
 import { notBuiltAsOwner } from "./built-as-owner.ts";
+import { COUNT_GRANTS, grantsIn } from "./count-grants.ts";
 import { LIST_PRIVILEGES, privilegesOf } from "./list-privileges.ts";
 import { addedGrants, HAS_OTHERS_GRANTS, othersGrantsOf } from "./others-grants.ts";
 import type { PrivilegeStatements } from "./privilege-statements.ts";
@@ -13,6 +14,7 @@ const TIME_MS = 60_000;
 
 export interface TriedPrivileges {
   readonly listed: readonly DatabaseObject[];
+  readonly grants: number;
   /** For people: what a restore with these owners and grants may not build. */
   readonly notBuilt: readonly string[];
 }
@@ -49,11 +51,16 @@ export async function tryPrivileges(
       session.run(APPLY(`${literal(JSON.stringify(some))}::json`));
     const built = await notBuiltAsOwner(session, { owners: apply(owners), grants: apply(grants) });
     const listed = await session.run(LIST_PRIVILEGES);
+    const counted = await session.run(COUNT_GRANTS);
     const after = await session.run(HAS_OTHERS_GRANTS);
     await session.run("rollback");
-    if (!built.given || !listed.ok || !before.ok || !after.ok) return null;
+    if (!built.given || !listed.ok || !counted.ok || !before.ok || !after.ok) return null;
     const added = addedGrants(othersGrantsOf(before.output), othersGrantsOf(after.output));
-    return { listed: [...privilegesOf(listed.output), ...added], notBuilt: built.names };
+    return {
+      listed: [...privilegesOf(listed.output), ...added],
+      grants: grantsIn(counted.output),
+      notBuilt: built.names,
+    };
   } catch (error) {
     throw error instanceof SessionEnded ? connectionFailed("the scratch PostgreSQL broke", error) : error;
   } finally {

@@ -20,13 +20,21 @@ export interface Loaded {
   readonly keepsOrder: boolean;
   /** Owners and grants as the dump gives them; null if that is unknown. */
   readonly privileges: readonly DatabaseObject[] | null;
+  /** How many grants the dump gives; null if that is unknown. */
+  readonly grants: number | null;
   /** What a restore with owners may not build, for people. */
   readonly notBuilt: readonly string[];
   /** Objects that the dump has and the copy lacks; null if that is unknown. */
   readonly unrestored: readonly DatabaseObject[] | null;
 }
 
-export const NOTHING_KNOWN: Loaded = { keepsOrder: false, privileges: null, notBuilt: [], unrestored: null };
+export const NOTHING_KNOWN: Loaded = {
+  keepsOrder: false,
+  privileges: null,
+  grants: null,
+  notBuilt: [],
+  unrestored: null,
+};
 
 export interface LoadOptions {
   readonly jobs?: number;
@@ -115,10 +123,15 @@ async function known(
   database: string,
   found: Found | null,
   signal: AbortSignal,
-): Promise<Pick<Loaded, "privileges" | "notBuilt" | "unrestored">> {
+): Promise<Omit<Loaded, "keepsOrder">> {
   const { privileges = null, unrestored = null } = found ?? {};
   const tried = privileges === null ? null : await tryPrivileges(server, database, privileges, signal);
-  return { privileges: tried?.listed ?? null, notBuilt: tried?.notBuilt ?? [], unrestored };
+  return {
+    privileges: tried?.listed ?? null,
+    grants: tried?.grants ?? null,
+    notBuilt: tried?.notBuilt ?? [],
+    unrestored,
+  };
 }
 
 /**

@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import type { SourceMetadata } from "../../engine.ts";
 import { MAX_TABLES_LISTED, type RowCounts } from "../../row-counts.ts";
-import type { SchemaSummary } from "../../schema.ts";
+import { MAX_SUMMARY_BYTES, type SchemaSummary } from "../../schema.ts";
 import { type ContentMetadata, MAX_NOT_COMPARED } from "../../content/signed-content.ts";
 import { MAX_NAMED, type ObjectDigests } from "../../content/tagged-objects.ts";
 import type { Globals } from "./dump-globals.ts";
 import { nameInSet } from "../name-in-set.ts";
+import { joinOthers, type OtherObjects } from "../content/other-objects.ts";
 import { type SetMetadata, withinReceipt } from "./within-receipt.ts";
 
 export const SET_FORMAT = "pg_dump-set";
@@ -58,6 +59,15 @@ export function describeSet({
   ).flat();
   const sum = (field: string): number =>
     described.reduce((total, { metadata }) => total + Number(metadata[field] ?? 0), 0);
+  const summary = joined(described);
+  const others = joinOthers(
+    described.map(({ name, metadata }) => ({
+      name,
+      others: metadata["other_objects"] as OtherObjects | undefined,
+    })),
+    nameInSet,
+    summary,
+  );
   const metadata: SetMetadata = {
     engine: "postgresql",
     engine_version: version,
@@ -93,7 +103,8 @@ export function describeSet({
       ...contentOf(metadata, described.length, lacksClosed && index === 0 ? [CLOSED_LEFT_OUT] : []),
     })),
     tables: tables.flat(),
-    schema_summary: joined(described),
+    schema_summary: summary,
+    ...(others === null ? {} : { other_objects: others }),
   };
   return withinReceipt(metadata, ranked);
 }
@@ -138,7 +149,7 @@ function objectsOf<Objects extends ObjectDigests>(objects: Objects, databases: n
 
 /** The summaries one after another, as far as they fit. */
 function joined(described: DescribedSet["described"]): SchemaSummary {
-  let room = 48 * 1024;
+  let room = MAX_SUMMARY_BYTES;
   let omitted = 0;
   const objects = described.flatMap(({ name, metadata }) => {
     const summary = metadata["schema_summary"] as SchemaSummary;

@@ -1,5 +1,5 @@
 import type { CheckOutcome, TableProfile } from "@attestore/proof";
-import { inferredId, type QueryOutcome, rolesPresentCheck } from "../../../checks/index.ts";
+import { GRANT_KIND, inferredId, type QueryOutcome, rolesPresentCheck } from "../../../checks/index.ts";
 import type {
   ContentComparison,
   FinishAlone,
@@ -95,9 +95,14 @@ export class RestoredSet implements Restored {
 
   async objectKinds(signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
     const kinds = new Map<string, number>();
-    for (const database of this.#databases.values())
-      for (const [kind, count] of await database.objectKinds(signal))
-        kinds.set(kind, (kinds.get(kind) ?? 0) + count);
+    let areGrantsKnown = true;
+    for (const database of this.#databases.values()) {
+      const own = await database.objectKinds(signal);
+      areGrantsKnown &&= own.has(GRANT_KIND);
+      for (const [kind, count] of own) kinds.set(kind, (kinds.get(kind) ?? 0) + count);
+    }
+    // The sum of some databases alone would look like a loss.
+    if (!areGrantsKnown) kinds.delete(GRANT_KIND);
     return kinds;
   }
 

@@ -2,6 +2,7 @@ import type { SourceMetadata } from "../../engine.ts";
 import type { ContentMetadata } from "../../content/signed-content.ts";
 import type { RowCounts } from "../../row-counts.ts";
 import { nameInSet } from "../name-in-set.ts";
+import type { OtherObjects } from "../content/other-objects.ts";
 
 /** A set's metadata: those of every engine, and the set's own. */
 export interface SetMetadata extends SourceMetadata {
@@ -9,6 +10,7 @@ export interface SetMetadata extends SourceMetadata {
   readonly databases: readonly DatabaseOfReceipt[];
   readonly tables: readonly { readonly name: string }[];
   readonly schema_summary: { readonly objects: readonly unknown[]; readonly omitted: number };
+  readonly other_objects?: OtherObjects;
 }
 
 interface DatabaseOfReceipt {
@@ -31,8 +33,8 @@ const ROOM_OF_GLOBALS = 12 * 1024;
 /**
  * Shortens the metadata if the service would refuse the receipt as too large. First, extensions and
  * roles become one list each for all databases, because a restore needs them all in one server.
- * `…_omitted` counts those that still do not fit. Next, the summary of the schemas and some of the
- * tables go; `omitted` and `table_count` tell how many.
+ * `…_omitted` counts those that still do not fit. Next, the summary of the schemas, the names of
+ * other objects and some of the tables go; `omitted`, `kinds` and `table_count` tell how many.
  */
 export function withinReceipt(
   metadata: SetMetadata,
@@ -40,7 +42,7 @@ export function withinReceipt(
   ranked: readonly object[],
 ): SourceMetadata {
   if (bytesOf(metadata) <= ROOM) return metadata;
-  const { globals, databases, tables, schema_summary: summary } = metadata;
+  const { globals, databases, tables, schema_summary: summary, other_objects: others } = metadata;
   const extensions = distinct(databases.flatMap((database) => listOf(database.extensions)));
   const roles = distinct(databases.flatMap((database) => listOf(database.named_roles)));
   const keptExtensions = fitting(extensions, ROOM_OF_EXTENSIONS);
@@ -58,7 +60,11 @@ export function withinReceipt(
   };
   if (bytesOf(shared) <= ROOM) return shared;
   const { objects, omitted } = summary;
-  const unsummed = { ...shared, schema_summary: { objects: [], omitted: omitted + objects.length } };
+  const unsummed = {
+    ...shared,
+    schema_summary: { objects: [], omitted: omitted + objects.length },
+    ...(others === undefined ? {} : { other_objects: { ...others, named: [] } }),
+  };
   const room = ROOM - bytesOf({ ...unsummed, tables: [] });
   const kept = new Set(fitting(ranked, room));
   const cut = tables.filter((table) => !kept.has(table)).map(({ name }) => name);
