@@ -34,6 +34,8 @@ export interface HistoryOptions {
   reason?: string;
   /** Of the check that they ran, what is to be another than usual. */
   check?: { id: string; expectation: string };
+  /** What the backups say about their source besides the usual. */
+  metadata?: Record<string, unknown>;
 }
 
 export async function makeHistory(
@@ -56,11 +58,13 @@ async function makeBackup(
   service: TestService,
   agent: TestAgent,
   sourceId: string,
-  { result = "passed", reason = "a check failed", check }: HistoryOptions,
+  { result = "passed", reason = "a check failed", check, metadata: more = {} }: HistoryOptions,
 ): Promise<MadeBackup> {
   const bytes = randomBytes(64);
   const upload = await service.upload(agent, sourceId, bytes);
-  const registered = await agent.post("/v1/backups", service.registration(upload, sourceId));
+  const registration = service.registration(upload, sourceId);
+  const source_metadata = { ...(registration["source_metadata"] as object), ...more };
+  const registered = await agent.post("/v1/backups", { ...registration, source_metadata });
   if (registered.status !== 201) throw new Error(`backups: ${registered.body.toString()}`);
   const made: TestBackup = {
     id: registered.json["id"] as string,
@@ -82,7 +86,7 @@ async function makeBackup(
     | undefined
     ? M
     : never;
-  const cipher = service.registration(upload, sourceId)["cipher"] as { name: "age-v1"; recipients: string[] };
+  const cipher = registration["cipher"] as { name: "age-v1"; recipients: string[] };
   const backup = await submit(
     signedEnvelope(signer, backupStatement(signer, made, { source_metadata: metadata, cipher })),
   );

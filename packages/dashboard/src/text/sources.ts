@@ -227,6 +227,8 @@ export const sourceText = {
     after: "after",
     fields: {
       schema_hash: "Schema",
+      exact_schema_hash: "Schema",
+      other_objects: "Triggers, functions, grants and other objects",
       engine: "Engine",
       engine_version: "Engine version",
       dump_format: "Dump format",

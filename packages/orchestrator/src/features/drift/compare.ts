@@ -2,6 +2,8 @@ import type { DriftIndicator } from "@attestore/contract";
 import type { ObservedBackup, ObservedTest } from "./observed.ts";
 
 const METADATA = ["engine", "engine_version", "dump_format"] as const;
+/** Triggers, functions, grants and other objects, of which no schema hash says anything. */
+export const OTHERS = "other_objects";
 /**
  * Fields in which the runtime of a restore test can be compared with the backup that it restores.
  */
@@ -10,16 +12,22 @@ const SHARED = ["engine", "engine_version"] as const;
 /** The changes since the backup before. */
 export function driftOfBackup(before: ObservedBackup, after: ObservedBackup): DriftIndicator[] {
   const found: DriftIndicator[] = [];
-  const compare = (kind: DriftIndicator["kind"], field: string, old: unknown, now: unknown): void => {
-    if (JSON.stringify(old) === JSON.stringify(now)) return;
+  const report = (kind: DriftIndicator["kind"], field: string, old: unknown, now: unknown): void => {
     const since = after.made_at.toISOString();
     const backups = { backup_id: after.id, previous_backup_id: before.id };
     found.push({ kind, field, before: old, after: now, since, ...backups });
+  };
+  const compare = (kind: DriftIndicator["kind"], field: string, old: unknown, now: unknown): void => {
+    if (JSON.stringify(old) !== JSON.stringify(now)) report(kind, field, old, now);
   };
   // `schema_hash` of PostgreSQL has no casts and parentheses.
   if (before.exactSchemaHash !== null && after.exactSchemaHash !== null)
     compare("schema", "exact_schema_hash", before.exactSchemaHash, after.exactSchemaHash);
   else compare("schema", "schema_hash", before.metadata["schema_hash"], after.metadata["schema_hash"]);
+  const [othersBefore, othersAfter] = [before.others, after.others];
+  // Not `compare`: two lists may have the same numbers and other names.
+  if (othersBefore !== null && othersAfter !== null && othersBefore.sha256 !== othersAfter.sha256)
+    report("schema", OTHERS, othersBefore.kinds, othersAfter.kinds);
   for (const field of METADATA) compare("environment", field, before.metadata[field], after.metadata[field]);
   compare("environment", "cipher.name", before.cipher.name, after.cipher.name);
   compare("environment", "cipher.recipients", sorted(before.cipher), sorted(after.cipher));

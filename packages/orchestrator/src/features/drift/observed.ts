@@ -9,7 +9,8 @@ import type { Database } from "../../platform/database/schema.ts";
 import { idsWithin } from "../../platform/http/route/pagination.ts";
 import { type Backup, LISTED_METADATA } from "../backups/store.ts";
 import { predicateIn } from "../receipts/stored-statement.ts";
-import type { SchemaChanges } from "../schema-changes/schema-changes.ts";
+import { type OtherObjects, otherObjectsIn } from "../schema-changes/other-objects.ts";
+import type { SchemaChanges } from "../schema-changes/changes.ts";
 
 /** How a backup was made, and the newest test that restored it. */
 export interface ObservedBackup {
@@ -19,6 +20,8 @@ export interface ObservedBackup {
   metadata: Backup["source_metadata"];
   /** Null in what engines with one hash and earlier agents report. */
   exactSchemaHash: string | null;
+  /** Null if the engine or agent reports none. */
+  others: OtherObjects | null;
   /** Changes of its schema since the backup before, if both have a summary. */
   schemaChanges: SchemaChanges | null;
   cipher: { name: string; recipients: string[] };
@@ -36,6 +39,8 @@ export interface ObservedTest {
  * unless somebody fills them on purpose.
  */
 const MAX_READ_BYTES = 8 * 1024 * 1024;
+/** Those of agents have a tenth of it. */
+const MAX_KINDS_BYTES = 4096;
 /** How many receipts are read and parsed before other requests get a turn. */
 const PORTION_BYTES = 1024 * 1024;
 
@@ -60,6 +65,12 @@ export async function observeBackups(
         "exactSchemaHash",
       ),
     )
+    .select(
+      sql<unknown>`case when octet_length((source_metadata #> '{other_objects,kinds}')::text) <= ${MAX_KINDS_BYTES}
+        then jsonb_build_object('sha256', source_metadata #> '{other_objects,sha256}', 'kinds', source_metadata #> '{other_objects,kinds}') end`.as(
+        "others",
+      ),
+    )
     .where("source_id", "=", sourceId);
   if (before !== null) query = query.where("id", "<", before);
   const all = await query.orderBy("id", "desc").limit(limit).execute();
@@ -78,6 +89,7 @@ export async function observeBackups(
     const tested = predicates.get(`restore_test ${row.id}`);
     return {
       ...row,
+      others: otherObjectsIn(row.others),
       agentVersion: made?.predicate.agent_version ?? null,
       test: tested === undefined ? null : testOf(tested),
     };

@@ -2,7 +2,8 @@ import { type DriftIndicator, MAX_PAGE_BYTES } from "@attestore/contract";
 import type { ArchivedEnvelopes } from "../../log/archive/archived-envelopes.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { cursorOf, type Page } from "../../platform/http/route/pagination.ts";
-import { driftOfBackup, driftOfTest } from "./compare.ts";
+import { apart } from "../schema-changes/other-objects.ts";
+import { driftOfBackup, driftOfTest, OTHERS } from "./compare.ts";
 import { observeBackups, type ObservedBackup } from "./observed.ts";
 
 /**
@@ -37,9 +38,13 @@ function driftAt(backups: readonly ObservedBackup[], index: number): DriftIndica
   if (backup === undefined) return [];
   const before = backups[index + 1];
   const found = before === undefined ? [] : driftOfBackup(before, backup);
-  for (const indicator of found)
-    if (indicator.kind === "schema" && backup.schemaChanges !== null)
-      indicator.changes = backup.schemaChanges;
+  const changes = backup.schemaChanges;
+  if (changes !== null) {
+    const both = [before?.others, backup.others].filter((each) => each !== null && each !== undefined);
+    const { others, rest } = apart(changes, ...both);
+    for (const indicator of found)
+      if (indicator.kind === "schema") indicator.changes = indicator.field === OTHERS ? others : rest;
+  }
   const earlierTested = backups.slice(index + 1).find(({ test }) => test !== null) ?? null;
   return [...found, ...driftOfTest(backup, earlierTested)];
 }

@@ -147,7 +147,9 @@ export async function readDrift(
 ): Promise<Map<string, Drift>> {
   const first = new Date(today.getTime() - DRIFT_DAYS * 86_400_000).toISOString().slice(0, 10);
   const { rows } = await sql<Drift & { source_id: string }>`
-    select source_id, min(schema_digest) <> max(schema_digest) or bool_or(schema_changed) as schema,
+    select source_id,
+      min(schema_digest) <> max(schema_digest) or coalesce(min(objects_digest) <> max(objects_digest), false)
+        or bool_or(schema_changed) as schema,
       min(environment_digest) <> max(environment_digest) or bool_or(environment_changed) as environment
     from source_days
     where org_id = ${orgId} and day >= ${first}::date

@@ -3,6 +3,7 @@ import type { BackupPredicate, RestoreTestPredicate } from "@attestore/proof";
 import type { PlacedEntry } from "../../log/sequencer/entry.ts";
 import type { PreparedQuery, SqlSession } from "../../platform/database/sql-session.ts";
 import { type ReceiptEntry, happenedAt } from "./receipt-entry.ts";
+import { otherObjectsIn } from "../schema-changes/other-objects.ts";
 import { plainArray } from "../../platform/database/packed.ts";
 
 /** Checks that the agent adds by itself; somebody wrote all others. */
@@ -41,6 +42,7 @@ function emptyDay(orgId: string, sourceId: string, day: string): DayRow {
     sizeBytes: null,
     schemaDigest: null,
     environmentDigest: null,
+    objectsDigest: null,
     schemaChanged: false,
     environmentChanged: false,
     restore_ms: null,
@@ -65,12 +67,18 @@ function addBackup(
     agent_id,
     agent_version,
   ]);
-  row.schemaChanged ||= row.schemaDigest !== null && row.schemaDigest !== schema;
+  // An agent that reports more from now on changes nothing at the source.
+  const others = otherObjectsIn(source_metadata["other_objects"]);
+  const objects = others === null ? null : digest([source_metadata["exact_schema_hash"], others.sha256]);
+  row.schemaChanged ||=
+    (row.schemaDigest !== null && row.schemaDigest !== schema) ||
+    (row.objectsDigest !== null && objects !== null && row.objectsDigest !== objects);
   row.environmentChanged ||= row.environmentDigest !== null && row.environmentDigest !== environment;
   row.backups += 1;
   row.sizeBytes = size_bytes;
   row.schemaDigest = schema;
   row.environmentDigest = environment;
+  row.objectsDigest = objects ?? row.objectsDigest;
 }
 
 function addTest(row: DayRow, { result, phases, checks }: RestoreTestPredicate): void {
@@ -98,6 +106,8 @@ export interface DayRow {
   sizeBytes: number | null;
   schemaDigest: string | null;
   environmentDigest: string | null;
+  /** Null of agents and engines that report no other objects. */
+  objectsDigest: string | null;
   schemaChanged: boolean;
   environmentChanged: boolean;
   restore_ms: number | null;
@@ -107,20 +117,22 @@ export interface DayRow {
 const ADD: PreparedQuery = {
   name: "overview_add_to_days",
   text: `insert into source_days as known (org_id, source_id, day, backups, passed, failed, size_bytes, schema_digest,
-      environment_digest, schema_changed, environment_changed, restore_ms, own_checks)
+      environment_digest, schema_changed, environment_changed, restore_ms, own_checks, objects_digest)
     select * from unnest($1::text[], $2::text[], $3::date[], $4::int[], $5::int[], $6::int[], $7::bigint[], $8::text[],
-      $9::text[], $10::boolean[], $11::boolean[], $12::bigint[], $13::int[])
+      $9::text[], $10::boolean[], $11::boolean[], $12::bigint[], $13::int[], $14::text[])
     on conflict (org_id, day, source_id) do update set
       backups = known.backups + excluded.backups,
       passed = known.passed + excluded.passed,
       failed = known.failed + excluded.failed,
       size_bytes = coalesce(excluded.size_bytes, known.size_bytes),
       schema_changed = known.schema_changed or excluded.schema_changed
-        or coalesce(known.schema_digest <> excluded.schema_digest, false),
+        or coalesce(known.schema_digest <> excluded.schema_digest, false)
+        or coalesce(known.objects_digest <> excluded.objects_digest, false),
       environment_changed = known.environment_changed or excluded.environment_changed
         or coalesce(known.environment_digest <> excluded.environment_digest, false),
       schema_digest = coalesce(excluded.schema_digest, known.schema_digest),
       environment_digest = coalesce(excluded.environment_digest, known.environment_digest),
+      objects_digest = coalesce(excluded.objects_digest, known.objects_digest),
       restore_ms = coalesce(excluded.restore_ms, known.restore_ms),
       own_checks = coalesce(excluded.own_checks, known.own_checks)`,
 };
@@ -142,5 +154,6 @@ export function addToDays(session: SqlSession, rows: readonly DayRow[]): Promise
     column(({ environmentChanged }) => String(environmentChanged)),
     column(({ restore_ms }) => restore_ms),
     column(({ ownChecks }) => ownChecks),
+    column(({ objectsDigest }) => objectsDigest),
   ]);
 }

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { schemaChanges } from "./schema-changes.ts";
 
 const table = (name: string, parts: Record<string, string>) => ({ kind: "table", name, parts });
+const changes = (before: unknown, after: unknown) => schemaChanges({ summary: before }, { summary: after });
 const summary = (objects: object[], omitted = 0) => ({ objects, omitted });
 
 test("drift names the added, removed and altered objects", () => {
@@ -15,7 +16,7 @@ test("drift names the added, removed and altered objects", () => {
     table("orders", { "column id": "int", "column total": "numeric", "index by_total": "btree" }),
     { kind: "view", name: "sums", definition: "select 2" },
   ]);
-  expect(schemaChanges(before, after)).toEqual({
+  expect(changes(before, after)).toEqual({
     added: ["table orders index by_total"],
     removed: ["table old"],
     altered: ["table orders column total", "view sums"],
@@ -25,17 +26,44 @@ test("drift names the added, removed and altered objects", () => {
 test("drift does not mention objects that one of the two had no room for", () => {
   const whole = summary([table("a", { "column x": "int" }), table("b", {})]);
   const cut = summary([table("a", {})], 1);
-  expect(schemaChanges(whole, cut)).toEqual({ added: [], removed: ["table a column x"], altered: [] });
-  expect(schemaChanges(cut, whole)).toEqual({ added: ["table a column x"], removed: [], altered: [] });
+  expect(changes(whole, cut)).toEqual({ added: [], removed: ["table a column x"], altered: [] });
+  expect(changes(cut, whole)).toEqual({ added: ["table a column x"], removed: [], altered: [] });
+});
+
+test("drift names triggers, functions and the like, as far as both backups name all of their kind", () => {
+  const sent = (named: [kind: string, name: string][], kinds: Record<string, number>) => ({
+    summary: summary([]),
+    others: { sha256: "ab".repeat(32), kinds, named },
+  });
+  const before = sent(
+    [
+      ["trigger", "public.lines.a"],
+      ["trigger", "public.lines.b"],
+      ["function", "f()"],
+    ],
+    { trigger: 2, function: 1, grant: 9 },
+  );
+  const after = sent([["trigger", "public.lines.a"]], { trigger: 1, function: 700, grant: 8 });
+  expect(schemaChanges(before, after)).toEqual({
+    added: [],
+    removed: ["trigger public.lines.b"],
+    altered: ["function (1, now 700)", "grant (9, now 8)"],
+  });
+  // An agent that sends them from now on changes nothing at the source.
+  expect(schemaChanges({ summary: summary([]) }, after)).toEqual({ added: [], removed: [], altered: [] });
 });
 
 test("drift takes whatever an agent sent without failing, and compares nothing it does not know", () => {
-  expect(schemaChanges(undefined, summary([]))).toBeNull();
-  expect(schemaChanges(["a"], ["b"])).toBeNull();
+  expect(changes(undefined, summary([]))).toBeNull();
+  expect(changes(["a"], ["b"])).toBeNull();
   fc.assert(
     fc.property(fc.jsonValue(), fc.array(fc.jsonValue()), (any, objects) => {
-      schemaChanges(any, { objects, omitted: any });
-      schemaChanges({ objects, omitted: 0 }, any);
+      changes(any, { objects, omitted: any });
+      changes({ objects, omitted: 0 }, any);
+      const empty = summary([]);
+      const sent = { sha256: "ab".repeat(32), kinds: { trigger: 1 }, named: objects };
+      schemaChanges({ summary: empty, others: any }, { summary: empty, others: sent });
+      schemaChanges({ summary: empty, others: sent }, { summary: empty, others: { ...sent, kinds: any } });
     }),
   );
 });

@@ -1,11 +1,6 @@
 import { hash } from "node:crypto";
-
-/** Names of the differences between two summaries of a schema. */
-export interface SchemaChanges {
-  added: string[];
-  removed: string[];
-  altered: string[];
-}
+import type { SchemaChanges } from "./changes.ts";
+import { otherChanges } from "./other-objects.ts";
 
 /** Limits for each list, and for the characters of all three together. */
 const MAX_NAMES = 1000;
@@ -24,14 +19,22 @@ interface Summary {
   isCut: boolean;
 }
 
+/** What an agent's engine sent with a backup. */
+export interface SentSchema {
+  summary: unknown;
+  /** See `otherChanges`. */
+  others?: unknown;
+}
+
 /**
  * Compares what an agent's engine sent as `schema_summary` with two backups: `{objects: [{kind,
  * name, definition?, parts?: {name: definition}}], omitted}`. Null if one of the two is missing or
  * has another form: agents may add anything to their metadata.
  */
-export function schemaChanges(before: unknown, after: unknown): SchemaChanges | null {
-  const [old, now] = [readSummary(before), readSummary(after)];
+export function schemaChanges(before: SentSchema, after: SentSchema): SchemaChanges | null {
+  const [old, now] = [readSummary(before.summary), readSummary(after.summary)];
   if (old === null || now === null) return null;
+  const others = otherChanges(before.others, after.others);
   const altered = [...now.names].flatMap(([name, { definition }]) => {
     const known = old.names.get(name);
     return known === undefined || known.definition === definition ? [] : [name];
@@ -43,9 +46,9 @@ export function schemaChanges(before: unknown, after: unknown): SchemaChanges | 
       .slice(0, MAX_NAMES)
       .filter((name) => (room -= name.length) >= 0);
   return {
-    added: listed(namesOnlyIn(now, old)),
-    removed: listed(namesOnlyIn(old, now)),
-    altered: listed(altered),
+    added: listed([...namesOnlyIn(now, old), ...(others?.added ?? []).map(short)]),
+    removed: listed([...namesOnlyIn(old, now), ...(others?.removed ?? []).map(short)]),
+    altered: listed([...altered, ...(others?.altered ?? [])]),
   };
 }
 

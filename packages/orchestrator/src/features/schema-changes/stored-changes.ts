@@ -1,5 +1,5 @@
 import { MAX_SOURCE_METADATA_BYTES } from "@attestore/contract";
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../../platform/database/schema.ts";
 import { schemaChanges } from "./schema-changes.ts";
 
@@ -13,20 +13,24 @@ export async function changesSinceNewest(
   sourceId: string,
   metadata: Readonly<Record<string, unknown>>,
 ): Promise<string | null> {
-  const now = metadata["schema_summary"];
-  if (now === undefined) return null;
+  const now = { summary: metadata["schema_summary"], others: metadata["other_objects"] };
+  if (now.summary === undefined) return null;
   const before = await db
     .selectFrom("backups")
-    .select(
-      // Summaries from before the limit may have any size. As text, jsonb takes up to twice the
-      // bytes that were sent.
-      sql<unknown>`case when octet_length((source_metadata -> 'schema_summary')::text) <= ${2 * MAX_SOURCE_METADATA_BYTES}
-        then source_metadata -> 'schema_summary' end`.as("summary"),
-    )
+    .select([sentAs("schema_summary").as("summary"), sentAs("other_objects").as("others")])
     .where("source_id", "=", sourceId)
     .orderBy("id", "desc")
     .limit(1)
     .executeTakeFirst();
-  const changes = schemaChanges(before?.summary, now);
+  if (before === undefined) return null;
+  const changes = schemaChanges(before, now);
   return changes === null ? null : JSON.stringify(changes);
 }
+
+/**
+ * Metadata from before the limit may have any size. As text, jsonb takes up to twice the bytes that
+ * were sent.
+ */
+const sentAs = (field: string): RawBuilder<unknown> =>
+  sql<unknown>`case when octet_length((source_metadata -> ${field}::text)::text) <= ${2 * MAX_SOURCE_METADATA_BYTES}
+    then source_metadata -> ${field}::text end`;

@@ -1,4 +1,4 @@
-import { RestoreTestRecord } from "@attestore/contract";
+import { DriftIndicator, RestoreTestRecord } from "@attestore/contract";
 import { Value } from "typebox/value";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { makeHistory } from "../../../test/history.ts";
@@ -220,6 +220,47 @@ test("drift of the schema is by the exact hash where both backups have one", asy
     ["schema", "exact_schema_hash", day(3).toISOString()],
   ]);
   expect(items[1]).toMatchObject({ before: "11".repeat(32), after: "22".repeat(32) });
+});
+
+test("drift names a trigger that a source lost, and tells how many grants, where both backups have them", async () => {
+  const id = await source();
+  const others = (triggers: string[], grants: number, sha256: string) => ({
+    schema_summary: { objects: [], omitted: 0 },
+    other_objects: {
+      sha256,
+      kinds: { ...(triggers.length === 0 ? {} : { trigger: triggers.length }), grant: grants },
+      named: triggers.map((name) => ["trigger", `public.lines.${name}`]),
+    },
+  });
+  const metadata = [
+    { schema_summary: { objects: [], omitted: 0 } },
+    // An agent that sends them from now on changes nothing at the source.
+    others(["a", "b"], 9, "11".repeat(32)),
+    others(["a"], 8, "22".repeat(32)),
+    others([], 8, "33".repeat(32)),
+    { ...others(["c"], 8, "44".repeat(32)), schema_hash: "ef".repeat(32) },
+    { other_objects: { sha256: "55".repeat(32), kinds: { trigger: "x".repeat(10_000) } } },
+  ];
+  for (const [n, each] of metadata.entries())
+    await recordBackup(service.database, { ...of(id), at: day(n + 1), metadata: each });
+  const { items } = await read(id, "drift");
+  expect(items.map(({ field, changes, since }) => [since, field, changes])).toEqual([
+    [day(6).toISOString(), "schema_hash", undefined],
+    [day(5).toISOString(), "other_objects", { added: ["trigger public.lines.c"], removed: [], altered: [] }],
+    [day(5).toISOString(), "schema_hash", { added: [], removed: [], altered: [] }],
+    [day(4).toISOString(), "other_objects", { added: [], removed: ["trigger public.lines.a"], altered: [] }],
+    [
+      day(3).toISOString(),
+      "other_objects",
+      { added: [], removed: ["trigger public.lines.b"], altered: ["grant (9, now 8)"] },
+    ],
+  ]);
+  expect(items.at(-1)).toMatchObject({
+    kind: "schema",
+    before: { trigger: 2, grant: 9 },
+    after: { trigger: 1, grant: 8 },
+  });
+  for (const item of items) expect([...Value.Errors(DriftIndicator, item)]).toEqual([]);
 });
 
 test("drift is empty if nothing changed, and continues through pages of backups", async () => {

@@ -687,6 +687,7 @@ export interface SourceDaysTable {
   size_bytes: Nullable<number>;
   schema_digest: Nullable<string>;
   environment_digest: Nullable<string>;
+  objects_digest: Nullable<string>;
   schema_changed: Generated<boolean>;
   environment_changed: Generated<boolean>;
   restore_ms: Nullable<number>;

@@ -31,4 +31,10 @@ test("a change of the schema gives counts, and no digests", () => {
   expect(changeWords(drift(schema))).toBe("Schema");
   const none = { added: [], removed: [], altered: [] };
   expect(changeWords(drift({ ...schema, changes: none }))).toBe("Schema");
+  const others = { field: "other_objects", before: { trigger: 4 }, after: { trigger: 3 } };
+  const lost = { ...none, removed: ["trigger public.lines.touched"] };
+  expect(changeWords(drift({ ...schema, ...others, changes: lost }))).toBe(
+    "Triggers, functions, grants and other objects: 1 removed",
+  );
+  expect(changeWords(drift({ ...schema, field: "exact_schema_hash" }))).toBe("Schema");
 });

@@ -10,6 +10,7 @@ import { RecordLink } from "../../../parts/records/record-link.tsx";
 import { sourceText } from "../../../text/sources.ts";
 import { FieldDrift } from "./field-drift.tsx";
 import { type Drift, driftQuery, type SourceDetail } from "../queries.ts";
+import { OtherDrift } from "./other-drift.tsx";
 import { SchemaDrift } from "./schema-drift.tsx";
 
 const text = sourceText.drift;
@@ -40,7 +41,9 @@ export function DriftTab({ source }: { source: SourceDetail }) {
                   </RecordLink>
                 </Text>
                 {items.map((item) =>
-                  item.kind === "schema" ? (
+                  item.field === "other_objects" ? (
+                    <OtherDrift key={item.field} drift={item} />
+                  ) : item.kind === "schema" ? (
                     <SchemaDrift key={item.field} drift={item} />
                   ) : (
                     <FieldDrift key={item.field} drift={item} />

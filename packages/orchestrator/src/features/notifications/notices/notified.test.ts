@@ -353,10 +353,31 @@ test("notifies new agents, drift, and runs that cannot be attested", async () =>
       data: { indicators: [{ kind: "schema", field: "schema_hash" }], indicator_count: 1 },
     },
   ]);
+  const others = (kinds: Record<string, number>, named: [kind: string, name: string][], digit: string) => ({
+    schema_summary: { objects: [], omitted: 0 },
+    other_objects: { sha256: digit.repeat(64), kinds, named },
+  });
+  const had = others(
+    { trigger: 2 },
+    [
+      ["trigger", "a"],
+      ["trigger", "b"],
+    ],
+    "1",
+  );
+  await makeHistory(service, org, { agent, metadata: had });
+  expect(await told(channel)).toHaveLength(2);
+  await makeHistory(service, org, { agent, metadata: others({ trigger: 1 }, [["trigger", "a"]], "2") });
+  expect((await told(channel)).slice(2)).toMatchObject([
+    {
+      type: "drift.detected",
+      data: { indicators: [{ field: "other_objects", changes: { removed: ["trigger b"] } }] },
+    },
+  ]);
   await report("attestation_failed");
   await report("attestation_failed");
   await makeHistory(service, org, { agent });
-  expect((await types(channel)).slice(2)).toEqual(["attestation.failed", "attestation.recovered"]);
+  expect((await types(channel)).slice(3)).toEqual(["attestation.failed", "attestation.recovered"]);
 });
 
 test("output of a host's tools is not sent, and delays nobody's messages", async () => {
