@@ -131,11 +131,11 @@ test("one object of several that the source lost fails nothing, and is told by n
   const names = is.named.map((each) => each.join(" "));
   expect(was.named.map((each) => each.join(" ")).filter((name) => !names.includes(name))).toEqual([
     "event_trigger at_end",
-    "function f2()",
     "policy public.lines.p2",
     "rule public.few.r2",
-    "trigger public.lines.t2",
     "type public.c2",
+    "trigger public.lines.t2",
+    "function public.f2()",
   ]);
   // The schema hash has views.
   expect(made.sourceMetadata["exact_schema_hash"]).not.toBe(before.sourceMetadata["exact_schema_hash"]);
