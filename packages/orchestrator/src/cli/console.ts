@@ -5,7 +5,7 @@ import type { Pool } from "pg";
 import { recordConsoleAction } from "../features/api-logs/console-row.ts";
 import { findOrg, type Org } from "../features/orgs/store.ts";
 import { BUILT_HERE } from "../features/downloads/download-routes.ts";
-import { stopSetBackLogs } from "../log/heads/missing-heads.ts";
+import { stopSetBackLogs } from "../log/heads/stop-set-back-logs.ts";
 import { readSignedHeads } from "../log/checkpoints/signed-heads.ts";
 import type { Config } from "../platform/config/read-config.ts";
 import { readCommandConfig } from "../platform/config/served-address.ts";

@@ -1,5 +1,5 @@
 import type { SignedHeadStore } from "../log/checkpoints/checkpoint-signer.ts";
-import { stopSetBackLogs } from "../log/heads/missing-heads.ts";
+import { stopSetBackLogs } from "../log/heads/stop-set-back-logs.ts";
 import type { Config } from "../platform/config/read-config.ts";
 import { JOB_TIMEOUTS, REQUEST_TIMEOUTS } from "../platform/database/pool-timeouts.ts";
 import type { ConnectionSettings } from "../platform/database/connection-settings.ts";

@@ -10,7 +10,7 @@ import { CheckpointSigner, type SignedHeadStore } from "../../src/log/checkpoint
 import { createLog } from "../../src/log/append/locked-log.ts";
 import { type SigningKey, heldSigningKey } from "../../src/platform/keys/signing-key.ts";
 import type { LogKeys } from "../../src/log/checkpoints/log-keys.ts";
-import { committedHeads } from "../../src/log/heads/missing-heads.ts";
+import { committedHeads } from "../../src/log/heads/committed-heads.ts";
 import { openSequencerPool } from "../../src/log/sequencer/sequencer-pool.ts";
 import { type Submissions, callRecords } from "../../src/features/submissions/submit-entry.ts";
 import type { WireAnswer } from "../../src/platform/http/route/answer.ts";

@@ -10,7 +10,7 @@ import { originOfPath } from "../origin.ts";
 import { ArchiveManifest, type ArchiveSummary } from "./archive-manifest.ts";
 import { namesChanged, namesLeftOut, tarFailed } from "./dump-failure.ts";
 import { ARCHIVING, gnuTarVersion, TAR } from "./gnu-tar.ts";
-import { type Names, namesBelow } from "./names-below.ts";
+import { type Names, countNames } from "./count-names.ts";
 import { RecentFiles } from "./recent-files.ts";
 import { DUMP_FORMAT, SCHEMA_HASH } from "./schema.ts";
 import { signAttributes } from "./signed-attributes.ts";
@@ -101,7 +101,7 @@ async function requireDirectory(path: string): Promise<void> {
 
 async function namesOf(path: string, signal: AbortSignal): Promise<Names> {
   try {
-    return await namesBelow(path, signal);
+    return await countNames(path, signal);
   } catch (error) {
     stopIfAborted(signal);
     const code = errorCode(error);

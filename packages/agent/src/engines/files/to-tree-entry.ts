@@ -1,3 +1,4 @@
+import { pathInTree } from "./path-in-tree.ts";
 import { MalformedArchive, type TarHeader } from "./tar-header.ts";
 import type { TreeEntry } from "./tree-entry.ts";
 
@@ -62,21 +63,6 @@ function requireSparseFile(
   if (header.type !== "0" || !is10 || gnu.length !== SPARSE.length || !gnu.every((k) => SPARSE.includes(k))) {
     throw new MalformedArchive("an entry uses a sparse format that backups never contain");
   }
-}
-
-/**
- * Turns `./a/b`, and `./a/b/` for directories, into `a/b`. tar writes names in this way below the
- * directory that it was given.
- */
-function pathInTree(name: string, isDirectory: boolean): string {
-  if (isDirectory && name === "./") return ".";
-  const path = isDirectory && name.endsWith("/") ? name.slice(0, -1) : name;
-  const [dot, ...parts] = path.split("/");
-  const isInside = dot === "." && parts.length > 0 && parts.every((part) => !["", ".", ".."].includes(part));
-  if (!isInside || path.includes("\0")) {
-    throw new MalformedArchive("an entry's name is absolute, has a .., or is not below the tree's root");
-  }
-  return path.slice(2);
 }
 
 function sizeOf(digits: string | undefined): number | null {

@@ -10,7 +10,8 @@ import { Seal } from "../../verification/seal.tsx";
 import classes from "./certificate.module.css";
 import type { ReceiptDetail } from "./queries.ts";
 import { PrintButton, ShareButton } from "./share-buttons.tsx";
-import { ThreeMarks, useProofHere } from "./three-marks.tsx";
+import { ThreeMarks } from "./three-marks.tsx";
+import { useProofHere } from "./use-proof-here.ts";
 
 const text = receipts.certificate;
 const OUTCOMES = { passed: "proven", failed: "failed", backup: "backed_up" } as const;

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { errorMessage } from "@attestore/host/errno";
 import type { Pool } from "pg";
 import type { Head, CheckpointSigner, SignedHeadStore } from "../../log/checkpoints/checkpoint-signer.ts";
-import { stopSetBackLogs } from "../../log/heads/missing-heads.ts";
+import { stopSetBackLogs } from "../../log/heads/stop-set-back-logs.ts";
 import { unavailable } from "../../platform/errors/api-error.ts";
 import { standbyWait } from "../../platform/database/standby.ts";
 import type { Logger } from "../../platform/logging/logger.ts";

@@ -6,7 +6,7 @@ import { nullIfMissing } from "@attestore/host/null-if-missing";
 import type { HeldLock } from "@attestore/host/process-lock";
 import type { Head } from "../../log/checkpoints/checkpoint-signer.ts";
 import { holdLogs } from "../../log/recovery/held-logs.ts";
-import { stopSetBackLogs } from "../../log/heads/missing-heads.ts";
+import { stopSetBackLogs } from "../../log/heads/stop-set-back-logs.ts";
 import { readSignedHeads } from "../../log/checkpoints/signed-heads.ts";
 import type { Config } from "../../platform/config/read-config.ts";
 import { withClient } from "../../platform/database/client.ts";

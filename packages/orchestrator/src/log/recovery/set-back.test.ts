@@ -7,7 +7,7 @@ import { appendInTransaction } from "../events/append-in-transaction.ts";
 import { readHeadOfSize, readNewestCheckpoint } from "../heads/heads.ts";
 import { logVerifier } from "../checkpoints/log-keys.ts";
 import { endHold, holdLogs } from "./held-logs.ts";
-import { stopSetBackLogs } from "../heads/missing-heads.ts";
+import { stopSetBackLogs } from "../heads/stop-set-back-logs.ts";
 import { SignedHeads } from "../checkpoints/signed-heads.ts";
 import { silentLogger } from "../../platform/logging/logger.ts";
 import { withSession } from "../../platform/database/sql-session.ts";

@@ -8,7 +8,7 @@ import { nameDatedLater } from "../events/clock-went-back.ts";
 import { insertEvents } from "../events/event-rows.ts";
 import { LogCorruption } from "../log-corruption.ts";
 import { lockLogs, type LockedLog } from "../append/locked-log.ts";
-import { ROOTS_OF_SIZES } from "../heads/missing-heads.ts";
+import { ROOTS_OF_SIZES } from "../heads/committed-heads.ts";
 import { plainArray } from "../../platform/database/packed.ts";
 import { pipelineSession, type PreparedQuery, type SqlSession } from "../../platform/database/sql-session.ts";
 

@@ -17,7 +17,7 @@ import { ClockOff } from "../clock-off.ts";
 import { readHeadOfSize } from "../heads/heads.ts";
 import { LogCorruption } from "../log-corruption.ts";
 import { logOrigin, logVerifier } from "../checkpoints/log-keys.ts";
-import { stopLog } from "../heads/missing-heads.ts";
+import { stopLog } from "../heads/stop-set-back-logs.ts";
 import { nameLostHead } from "../recovery/name-lost-heads.ts";
 import { transactionSession, type PreparedQuery } from "../../platform/database/sql-session.ts";
 

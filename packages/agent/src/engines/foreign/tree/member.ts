@@ -1,6 +1,7 @@
 import { type Attributes, attributesOf } from "../../files/attributes.ts";
 import { MalformedArchive } from "../../files/tar-header.ts";
 import type { TreeEntry } from "../../files/tree-entry.ts";
+import { treePath } from "./tree-path.ts";
 import type { ForeignHeader } from "./foreign-header.ts";
 
 /** What an archive says of one name in it. */
@@ -86,17 +87,6 @@ function hasSparseMap(header: ForeignHeader, pax: ReadonlyMap<string, string>): 
   const isKnown = is10 && gnu.length === SPARSE.length && gnu.every((keyword) => SPARSE.includes(keyword));
   if (!isKnown || header.type !== "0") throw new MalformedArchive("a sparse file is in an unknown format");
   return true;
-}
-
-/**
- * Where tar puts a name: below the tree, without a `/` before it.
- * @throws MalformedArchive for a name that has a `..`
- */
-function treePath(name: string): string {
-  const parts = name.split("/").filter((part) => part !== "" && part !== ".");
-  if (parts.includes("..") || name.includes("\0") || name === "")
-    throw new MalformedArchive("a name is empty, or has a ..");
-  return parts.length === 0 ? "." : parts.join("/");
 }
 
 function numberOf(digits: string | undefined): number | null {

@@ -24,7 +24,7 @@ export interface Names {
  * it left something out. This is quick compared with the dump, because it only looks at
  * directories.
  */
-export async function namesBelow(root: string, signal: AbortSignal): Promise<Names> {
+export async function countNames(root: string, signal: AbortSignal): Promise<Names> {
   const counts = { directories: 0, files: 0, sockets: 0 };
   const digest = createHash("sha256");
   const paths = await TreePaths.of(root);
