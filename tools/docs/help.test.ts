@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { documentation } from "@attestore/host/command-help";
 import { expect, test } from "vitest";
-import { COMMANDS } from "../../packages/agent/src/cli/commands.ts";
+import { COMMANDS } from "../../packages/agent/src/cli/commands/commands.ts";
 import { FLAGS } from "../../packages/agent/src/config/flag-table.ts";
 import { HELP } from "../../packages/orchestrator/src/cli/help-texts.ts";
 import { commandPath, runnable, serverProgram } from "../../packages/orchestrator/src/cli/program.ts";

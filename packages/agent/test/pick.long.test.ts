@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { newId } from "@attestore/contract";
 import { parseBundle, verifyReceipt, type RestoreTestPredicate } from "@attestore/proof";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { AgentStatus } from "../src/cli/agent-status.ts";
+import type { AgentStatus } from "../src/cli/status/agent-status.ts";
 import { runCli, startCli } from "./service/cli.ts";
 import { attachedRoot, type TestRoot } from "./service/test-root.ts";
 import { failure, TestService } from "./service/test-service.ts";

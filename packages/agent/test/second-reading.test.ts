@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openStandaloneBackend } from "../src/backends/standalone/standalone-backend.ts";
-import { downloadAndTest } from "../src/cli/download-and-test.ts";
+import { downloadAndTest } from "../src/cli/restore-test/download-and-test.ts";
 import { readConfig } from "../src/config/config.ts";
 import { layoutOf } from "../src/state/layout.ts";
 import { runCli, type Finished } from "./service/cli.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { COMMANDS } from "../src/cli/commands.ts";
+import { COMMANDS } from "../src/cli/commands/commands.ts";
 import { FLAGS } from "../src/config/flag-table.ts";
 
 const page = readFileSync(new URL("../../../docs/standalone.md", import.meta.url), "utf8");

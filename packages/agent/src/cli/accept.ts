@@ -11,10 +11,10 @@ import { readEarlierTests } from "../receipts/read-earlier-tests.ts";
 import type { Layout } from "../state/layout.ts";
 import { requireNoLogAlarm } from "../state/log-alarm.ts";
 import { readSourceIds } from "../state/source-ids.ts";
-import type { Call, Run } from "./command.ts";
-import { openBackend, requireSource } from "./open-root.ts";
-import { personOf } from "./person.ts";
-import { takeWorkLock } from "./work-lock.ts";
+import type { Call, Run } from "./invocation/command.ts";
+import { openBackend, requireSource } from "./invocation/open-root.ts";
+import { personOf } from "./invocation/person.ts";
+import { takeWorkLock } from "./invocation/work-lock.ts";
 
 const MAX_REASON = 1000;
 

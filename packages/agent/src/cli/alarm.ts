@@ -1,8 +1,8 @@
 import { formatAge } from "./terminal/times.ts";
 import { UserError } from "../errors/user-error.ts";
 import { clearLogAlarm, readLogAlarm } from "../state/log-alarm.ts";
-import type { Run } from "./command.ts";
-import { openRoot } from "./open-root.ts";
+import type { Run } from "./invocation/command.ts";
+import { openRoot } from "./invocation/open-root.ts";
 
 export const alarm: Run = async (call, action = "show") => {
   const { terminal } = call;

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { FLAGS, takesValue, type FlagName } from "../config/flag-table.ts";
-import { COMMANDS } from "./commands.ts";
+import { COMMANDS } from "./commands/commands.ts";
 
 const page = readFileSync(new URL("../../../../docs/agent.md", import.meta.url), "utf8");
 

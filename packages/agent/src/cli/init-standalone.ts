@@ -7,8 +7,8 @@ import { UserError } from "../errors/user-error.ts";
 import { HTTPS_ORIGIN, httpsOrigin } from "../config/https-origin.ts";
 import { parseS3Url } from "../config/storage-config.ts";
 import { writeRootConfig } from "../config/write-config.ts";
-import { chooseRecipients, identityPlace } from "./choose-recipients.ts";
-import type { Call, ExitCode } from "./command.ts";
+import { chooseRecipients, identityPlace } from "./keys/choose-recipients.ts";
+import type { Call, ExitCode } from "./invocation/command.ts";
 
 /**
  * Creates a root that works without a service: it makes its own ids, and its backups go to a

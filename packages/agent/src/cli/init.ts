@@ -25,10 +25,10 @@ import {
   forgetAttach,
   type Attaching,
 } from "../backends/attached/attach.ts";
-import type { Call, Run } from "./command.ts";
-import { chooseRecipients, identityPlace } from "./choose-recipients.ts";
+import type { Call, Run } from "./invocation/command.ts";
+import { chooseRecipients, identityPlace } from "./keys/choose-recipients.ts";
 import { initStandalone } from "./init-standalone.ts";
-import { takeWorkLock } from "./work-lock.ts";
+import { takeWorkLock } from "./invocation/work-lock.ts";
 
 export const init: Run = async (call) => {
   const { terminal, signal, flags } = call;

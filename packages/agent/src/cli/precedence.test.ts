@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { FLAGS, isDefaultName, settingName, takesValue, type FlagName } from "../config/flag-table.ts";
-import { COMMANDS } from "./commands.ts";
-import type { Command } from "./command.ts";
+import { COMMANDS } from "./commands/commands.ts";
+import type { Command } from "./invocation/command.ts";
 import { runProgram } from "./program.ts";
 
 let root: string;

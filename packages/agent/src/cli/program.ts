@@ -7,14 +7,14 @@ import { Command as Commander, CommanderError, Option } from "commander";
 import { FLAGS, takesValue, type FlagName } from "../config/flag-table.ts";
 import { agentVersion } from "../state/host-facts.ts";
 import { openTerminal } from "./terminal/terminal.ts";
-import { COMMANDS, GROUPS, HELP_GROUPS } from "./commands.ts";
-import type { Call, Command, ExitCode } from "./command.ts";
+import { COMMANDS, GROUPS, HELP_GROUPS } from "./commands/commands.ts";
+import type { Call, Command, ExitCode } from "./invocation/command.ts";
 import { UserError } from "../errors/user-error.ts";
-import { failureOf } from "./exit-code.ts";
-import type { FoundRoot } from "./find-root.ts";
-import { STDOUT } from "./output-file.ts";
-import { Flags, type GivenFlags } from "./flags.ts";
-import { refuseUnknown } from "./refuse-unknown.ts";
+import { failureOf } from "./invocation/exit-code.ts";
+import type { FoundRoot } from "./invocation/find-root.ts";
+import { STDOUT } from "./invocation/output-file.ts";
+import { Flags, type GivenFlags } from "./invocation/flags.ts";
+import { refuseUnknown } from "./invocation/refuse-unknown.ts";
 import { reportRequests } from "./terminal/report-requests.ts";
 import { withVolume, type Volume } from "./terminal/volume.ts";
 
@@ -43,7 +43,7 @@ export async function runProgram(
     };
     try {
       // Load the configuration and its parsers later, so that --version and --help need not wait.
-      const { findRoot } = await import("./find-root.ts");
+      const { findRoot } = await import("./invocation/find-root.ts");
       // What the root's configuration says is its owner's word, and not that of who calls.
       const output = command.flags.includes("output") ? flags.text("output") : undefined;
       root = await findRoot(place, {

@@ -9,9 +9,9 @@ import { openStore } from "../backends/standalone/open-store.ts";
 import { requireStorage } from "../backends/standalone/storage-in-place.ts";
 import { forgetStored, listStored, type StoredRecord } from "../backends/standalone/stored-backups.ts";
 import { confirm } from "./terminal/ask.ts";
-import type { Call, Run } from "./command.ts";
-import { openRoot, type OpenRoot } from "./open-root.ts";
-import { takeWorkLock } from "./work-lock.ts";
+import type { Call, Run } from "./invocation/command.ts";
+import { openRoot, type OpenRoot } from "./invocation/open-root.ts";
+import { takeWorkLock } from "./invocation/work-lock.ts";
 
 interface Judged {
   readonly backup: StoredRecord;

@@ -3,9 +3,9 @@ import { listPending } from "../journal/pending-backup.ts";
 import type { UserError } from "../errors/user-error.ts";
 import { ServiceError } from "../transport/service-error.ts";
 import { isOfOneBackup } from "../backends/attached/upload-and-register.ts";
-import type { Run } from "./command.ts";
-import { openBackend } from "./open-root.ts";
-import { takeWorkLock } from "./work-lock.ts";
+import type { Run } from "./invocation/command.ts";
+import { openBackend } from "./invocation/open-root.ts";
+import { takeWorkLock } from "./invocation/work-lock.ts";
 
 export const sync: Run = async (call) => {
   const { terminal, signal } = call;

@@ -1,6 +1,6 @@
 import { formatSshLine, publicKeyFromBytes } from "@attestore/proof";
 import { expect, test } from "vitest";
-import { requireRecipient } from "../cli/choose-recipients.ts";
+import { requireRecipient } from "../cli/keys/choose-recipients.ts";
 import { parseIdentities } from "../crypto/age-identity.ts";
 import { parseConfig } from "../config/config.ts";
 

@@ -5,7 +5,7 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
-import { takeWorkLock } from "../../src/cli/work-lock.ts";
+import { takeWorkLock } from "../../src/cli/invocation/work-lock.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { layoutOf } from "../../src/state/layout.ts";
 import { openAttachment } from "../../src/service/attachment.ts";

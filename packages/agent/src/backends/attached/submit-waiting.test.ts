@@ -14,7 +14,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { attachedRoot, type TestRoot } from "../../../test/service/test-root.ts";
 import { failure, TestService } from "../../../test/service/test-service.ts";
 import { recoverCommands } from "../../cli/run/recover.ts";
-import { takeWorkLock } from "../../cli/work-lock.ts";
+import { takeWorkLock } from "../../cli/invocation/work-lock.ts";
 import { listChain } from "../../receipts/chain.ts";
 import { listReceipts, readStatement } from "../../receipts/receipt-files.ts";
 import { signReceipt, type WaitingReceipt } from "../../receipts/sign-receipt.ts";

@@ -1,4 +1,4 @@
-import type { Command } from "../command.ts";
+import type { Command } from "../invocation/command.ts";
 
 /** Backups, and whether they restore. */
 export const BACK_UP_AND_PROVE: readonly Command[] = [
@@ -11,7 +11,7 @@ export const BACK_UP_AND_PROVE: readonly Command[] = [
       ["attestore backup --source shop --max-rate 20MB", "leave bandwidth to others"],
     ],
     page: "agent.md#commands",
-    load: async () => (await import("../backup.ts")).backup,
+    load: async () => (await import("../backup/backup.ts")).backup,
   },
   {
     name: "restore-test",
@@ -22,7 +22,7 @@ export const BACK_UP_AND_PROVE: readonly Command[] = [
       ["attestore restore-test --source shop --backup bkp_01k…", "test an older one"],
     ],
     page: "checks.md",
-    load: async () => (await import("../restore-test.ts")).restoreTest,
+    load: async () => (await import("../restore-test/restore-test.ts")).restoreTest,
   },
   {
     name: "restore",
@@ -66,7 +66,7 @@ export const BACK_UP_AND_PROVE: readonly Command[] = [
       ],
     ],
     page: "recover.md#restore-into-a-running-server",
-    load: async () => (await import("../restore.ts")).restore,
+    load: async () => (await import("../restore/restore.ts")).restore,
   },
   {
     name: "status",
@@ -77,7 +77,7 @@ export const BACK_UP_AND_PROVE: readonly Command[] = [
       ["attestore status --json", "for a program; exit code 1 unless everything is proven"],
     ],
     page: "agent.md#commands",
-    load: async () => (await import("../status.ts")).status,
+    load: async () => (await import("../status/status.ts")).status,
   },
   {
     name: "run",
@@ -85,6 +85,6 @@ export const BACK_UP_AND_PROVE: readonly Command[] = [
     flags: ["maxRate", "root", "quiet", "verbose"],
     examples: [["attestore run", "what the service unit runs; systemctl status attestore shows it"]],
     page: "agent.md#attach",
-    load: async () => (await import("../run-agent.ts")).runAgent,
+    load: async () => (await import("../run/run-agent.ts")).runAgent,
   },
 ];

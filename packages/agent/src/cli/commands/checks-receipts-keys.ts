@@ -1,4 +1,4 @@
-import type { Command } from "../command.ts";
+import type { Command } from "../invocation/command.ts";
 
 export const CHECKS_RECEIPTS_KEYS: readonly Command[] = [
   {
@@ -18,7 +18,7 @@ export const CHECKS_RECEIPTS_KEYS: readonly Command[] = [
       ["attestore check try shop --can-fail", "find checks that would not notice ruined data"],
     ],
     page: "checks.md",
-    load: async () => (await import("../check-try.ts")).checkTry,
+    load: async () => (await import("../check/check-try.ts")).checkTry,
   },
   {
     name: "check add",
@@ -33,7 +33,7 @@ export const CHECKS_RECEIPTS_KEYS: readonly Command[] = [
       ],
     ],
     page: "checks.md#templates",
-    load: async () => (await import("../check-add.ts")).checkAdd,
+    load: async () => (await import("../check/check-add.ts")).checkAdd,
   },
   {
     name: "check templates",
@@ -41,7 +41,7 @@ export const CHECKS_RECEIPTS_KEYS: readonly Command[] = [
     flags: ["json", "root", "quiet", "verbose"],
     examples: [["attestore check templates", "what there is, with each check's query"]],
     page: "checks.md#templates",
-    load: async () => (await import("../check-templates.ts")).checkTemplates,
+    load: async () => (await import("../check/check-templates.ts")).checkTemplates,
   },
   {
     name: "receipts list",
@@ -49,7 +49,7 @@ export const CHECKS_RECEIPTS_KEYS: readonly Command[] = [
     flags: ["source", "limit", "json", "root", "quiet", "verbose"],
     examples: [["attestore receipts list --source shop --limit 5", "the newest five of a source"]],
     page: "verify.md",
-    load: async () => (await import("../receipts-list.ts")).receiptsList,
+    load: async () => (await import("../receipts/receipts-list.ts")).receiptsList,
   },
   {
     name: "receipts show",
@@ -58,7 +58,7 @@ export const CHECKS_RECEIPTS_KEYS: readonly Command[] = [
     words: [{ form: "<receipt>", about: "its number, its rcpt_… id, or the bkp_… id of its backup" }],
     examples: [["attestore receipts show 12", "by its number"]],
     page: "verify.md",
-    load: async () => (await import("../receipts-show.ts")).receiptsShow,
+    load: async () => (await import("../receipts/receipts-show.ts")).receiptsShow,
   },
   {
     name: "receipts verify",
@@ -67,7 +67,7 @@ export const CHECKS_RECEIPTS_KEYS: readonly Command[] = [
     words: [{ form: "[receipt]", about: "one of them; default: all" }],
     examples: [["attestore receipts verify", "all of them, and that none is missing between them"]],
     page: "verify.md",
-    load: async () => (await import("../receipts-verify.ts")).receiptsVerify,
+    load: async () => (await import("../receipts/receipts-verify.ts")).receiptsVerify,
   },
   {
     name: "receipts recompute",
@@ -81,7 +81,7 @@ export const CHECKS_RECEIPTS_KEYS: readonly Command[] = [
       ],
     ],
     page: "formats.md#content",
-    load: async () => (await import("../receipts-recompute.ts")).receiptsRecompute,
+    load: async () => (await import("../receipts/receipts-recompute.ts")).receiptsRecompute,
   },
   {
     name: "keys export",
@@ -95,7 +95,7 @@ export const CHECKS_RECEIPTS_KEYS: readonly Command[] = [
       ],
     ],
     page: "keys.md",
-    load: async () => (await import("../keys-export.ts")).keysExport,
+    load: async () => (await import("../keys/keys-export.ts")).keysExport,
   },
   {
     name: "keys recovery-kit",
@@ -123,7 +123,7 @@ export const CHECKS_RECEIPTS_KEYS: readonly Command[] = [
       ["attestore keys recovery-kit --test", "type the printed key: does it decrypt the backups?"],
     ],
     page: "keys.md#recovery-kit",
-    load: async () => (await import("../keys-recovery-kit.ts")).keysRecoveryKit,
+    load: async () => (await import("../keys/keys-recovery-kit.ts")).keysRecoveryKit,
   },
   {
     name: "keys rotate",
@@ -135,6 +135,6 @@ export const CHECKS_RECEIPTS_KEYS: readonly Command[] = [
       ["attestore keys rotate encryption", "a new identity for future backups"],
     ],
     page: "keys.md#rotation",
-    load: async () => (await import("../keys-rotate.ts")).keysRotate,
+    load: async () => (await import("../keys/keys-rotate.ts")).keysRotate,
   },
 ];

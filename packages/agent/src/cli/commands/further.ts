@@ -1,4 +1,4 @@
-import type { Command } from "../command.ts";
+import type { Command } from "../invocation/command.ts";
 
 /** Commands that few people need, and seldom. */
 export const FURTHER: readonly Command[] = [

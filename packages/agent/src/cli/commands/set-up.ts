@@ -1,4 +1,4 @@
-import type { Command } from "../command.ts";
+import type { Command } from "../invocation/command.ts";
 
 /** Setting up a host and its sources. */
 export const SET_UP: readonly Command[] = [
@@ -51,7 +51,7 @@ export const SET_UP: readonly Command[] = [
       ["attestore source add site --engine files --path /srv/www --yes", "ask nothing"],
     ],
     page: "agent.md#sources",
-    load: async () => (await import("../source-add.ts")).sourceAdd,
+    load: async () => (await import("../source/source-add.ts")).sourceAdd,
   },
   {
     name: "source list",
@@ -59,7 +59,7 @@ export const SET_UP: readonly Command[] = [
     flags: ["json", "root", "quiet", "verbose"],
     examples: [["attestore source list --json", "for a program"]],
     page: "agent.md#sources",
-    load: async () => (await import("../source-list.ts")).sourceList,
+    load: async () => (await import("../source/source-list.ts")).sourceList,
   },
   {
     name: "source remove",
@@ -68,7 +68,7 @@ export const SET_UP: readonly Command[] = [
     words: [{ form: "<name>", about: "a source in config.yaml" }],
     examples: [["attestore source remove shop", "show the change to config.yaml, and ask"]],
     page: "agent.md#sources",
-    load: async () => (await import("../source-remove.ts")).sourceRemove,
+    load: async () => (await import("../source/source-remove.ts")).sourceRemove,
   },
   {
     name: "source confirm",
@@ -77,7 +77,7 @@ export const SET_UP: readonly Command[] = [
     words: [{ form: "<name>", about: "a source in config.yaml" }],
     examples: [["attestore source confirm shop", "the server was replaced, or restored from a backup"]],
     page: "agent.md#which-database-a-source-is",
-    load: async () => (await import("../source-confirm.ts")).sourceConfirm,
+    load: async () => (await import("../source/source-confirm.ts")).sourceConfirm,
   },
   {
     name: "remote-config",
@@ -93,7 +93,7 @@ export const SET_UP: readonly Command[] = [
       ["attestore remote-config off", "end it at once"],
     ],
     page: "agent.md#sources-and-checks-from-the-dashboard",
-    load: async () => (await import("../remote-config.ts")).remoteConfig,
+    load: async () => (await import("../remote-config/remote-config.ts")).remoteConfig,
   },
   {
     name: "doctor",
@@ -101,6 +101,6 @@ export const SET_UP: readonly Command[] = [
     flags: ["json", "root", "quiet", "verbose"],
     examples: [["attestore doctor", "the first thing to run if something does not work"]],
     page: "troubleshooting.md",
-    load: async () => (await import("../doctor.ts")).doctor,
+    load: async () => (await import("../doctor/doctor.ts")).doctor,
   },
 ];

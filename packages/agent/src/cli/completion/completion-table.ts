@@ -1,5 +1,5 @@
 import { FLAGS, takesValue } from "../../config/flag-table.ts";
-import type { Command } from "../command.ts";
+import type { Command } from "../invocation/command.ts";
 
 /** What may follow a flag, or stand in place of a word. */
 export type Values = "nothing" | "anything" | "files" | "sources" | readonly string[];

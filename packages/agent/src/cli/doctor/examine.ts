@@ -3,7 +3,7 @@ import { ConfigError, readConfig, type Config } from "../../config/config.ts";
 import type { Layout } from "../../state/layout.ts";
 import type { ResolvedRoot } from "../../state/resolve-root.ts";
 import { UserError } from "../../errors/user-error.ts";
-import type { Call } from "../command.ts";
+import type { Call } from "../invocation/command.ts";
 import { examineDamaged, unlessDamaged } from "./damaged.ts";
 import { examineEnvironment } from "./environment.ts";
 import { examineFiles } from "./files.ts";

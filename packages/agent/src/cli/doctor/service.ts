@@ -11,7 +11,7 @@ import { readLastHeartbeat } from "../../backends/attached/heartbeat.ts";
 import { LogAlarmError, readLogAlarm } from "../../state/log-alarm.ts";
 import { ServiceError } from "../../transport/service-error.ts";
 import { observeCheckpoint } from "../../log/witness.ts";
-import type { Call } from "../command.ts";
+import type { Call } from "../invocation/command.ts";
 import { examineCertificates } from "./certificates.ts";
 import { failed, type Finding, ok, warning } from "@attestore/host/finding";
 

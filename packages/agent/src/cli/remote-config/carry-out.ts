@@ -7,7 +7,7 @@ import { UserError } from "../../errors/user-error.ts";
 import type { JournaledRequest } from "../../journal/config-requests.ts";
 import type { Attachment } from "../../service/attachment.ts";
 import { ServiceError } from "../../transport/service-error.ts";
-import { takeWorkLock } from "../work-lock.ts";
+import { takeWorkLock } from "../invocation/work-lock.ts";
 import { addCheck } from "./add-check.ts";
 import { addSource } from "./add-source.ts";
 import { type Addition, wasAdded } from "./change-config.ts";

@@ -7,7 +7,7 @@ import { listColumns } from "../../engines/index.ts";
 import type { Measurables } from "../../engines/measurable.ts";
 import { RunError } from "../../errors/run-error.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
-import { downloadAndTest } from "../download-and-test.ts";
+import { downloadAndTest } from "../restore-test/download-and-test.ts";
 import { clipped } from "./clipped.ts";
 import { measuredCheck } from "./measured-check.ts";
 import { refused } from "./refused.ts";

@@ -15,10 +15,10 @@ import {
 import { uploadAndRegister, isOfOneBackup } from "../../backends/attached/upload-and-register.ts";
 import { listPending, type PendingBackup } from "../../journal/pending-backup.ts";
 import { attachedBackend } from "../../backends/attached/attached-backend.ts";
-import { runBackup, type RunOptions } from "../run-backup.ts";
-import { runRestoreTests, type TestProgress } from "../run-restore-tests.ts";
+import { runBackup, type RunOptions } from "../backup/run-backup.ts";
+import { runRestoreTests, type TestProgress } from "../restore-test/run-restore-tests.ts";
 import { INTERRUPTED, reportFailure } from "../../backends/report-failure.ts";
-import { takeWorkLock } from "../work-lock.ts";
+import { takeWorkLock } from "../invocation/work-lock.ts";
 import type { LoopContext } from "./loop-context.ts";
 import { ProgressReports } from "./progress-reports.ts";
 import { diskFull } from "./transient-failure.ts";

@@ -1,7 +1,7 @@
 import { nearestName } from "@attestore/host/nearest-name";
 import { CHECK_TEMPLATES, type CheckTemplate, TABLE_PREFIX } from "../../checks/index.ts";
 import { UserError } from "../../errors/user-error.ts";
-import type { Call } from "../command.ts";
+import type { Call } from "../invocation/command.ts";
 
 /**
  * The template of `--template`, which has to fit the engine; null without the flag.

@@ -6,7 +6,7 @@ import { askUntil, canAsk } from "../terminal/ask.ts";
 import { resolve } from "node:path";
 import { text as readAll } from "node:stream/consumers";
 import { nearestName } from "@attestore/host/nearest-name";
-import type { Call } from "../command.ts";
+import type { Call } from "../invocation/command.ts";
 import type { TypedAnswers } from "./typed-answers.ts";
 
 export interface ChosenSource {

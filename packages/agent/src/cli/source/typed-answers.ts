@@ -1,6 +1,6 @@
 import { askUntil, canAsk } from "../terminal/ask.ts";
 import { askSecret } from "../terminal/ask-secret.ts";
-import type { Call } from "../command.ts";
+import type { Call } from "../invocation/command.ts";
 
 /**
  * A person's answers about a source, by the flag that each replaces. A wrong answer is asked for
