@@ -52,14 +52,14 @@ const chromium = playwright({
 const browser = {
   test: {
     name: "browser",
+    // Functions of bytes leave nothing behind; a page for each file would take half of the time.
+    isolate: false,
     include: ["packages/proof/{src,test}/**/*.test.ts"],
     exclude: ["packages/proof/test/node/**"],
     testTimeout: LIMIT_MS,
     hookTimeout: LIMIT_MS,
     browser: {
       enabled: true,
-      // Functions of bytes leave nothing behind; a page for each file would take half of the time.
-      isolate: false,
       headless: true,
       screenshotFailures: false,
       provider: chromium,
