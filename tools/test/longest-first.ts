@@ -64,7 +64,7 @@ const LONGEST: Readonly<Record<number, readonly string[]>> = {
     "packages/agent/src/engines/files/files.test.ts",
     "packages/orchestrator/src/log/archive/archive.test.ts",
     "tests/e2e/dodged-draws.long.test.ts",
-    "packages/agent/src/engines/files/attributes.test.ts",
+    "packages/agent/src/engines/files/tar/attributes.test.ts",
     "tests/chaos/lost-tail.test.ts",
     "packages/agent/test/remote-config/files.long.test.ts",
     "packages/orchestrator/src/platform/objects/s3-client.test.ts",

@@ -11,7 +11,7 @@ if (process.argv[2] === SQLITE_COMMAND)
     serveSqlite(process.stdin, process.stdout),
   );
 else if (process.argv[2] === TREE_COMMAND)
-  void import("./engines/files/tree-child.ts").then(({ serveTree }) =>
+  void import("./engines/files/tree/tree-child.ts").then(({ serveTree }) =>
     serveTree(process.stdin, process.stdout),
   );
 else if (process.argv[2] === SERVE_COMMAND)

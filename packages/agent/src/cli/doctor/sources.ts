@@ -8,7 +8,7 @@ import { formatIdentity, readSourcePins } from "../../receipts/source-pins.ts";
 import { newestBackup, newestRestoreTest } from "../../receipts/receipt-history.ts";
 import { RunError } from "../../errors/run-error.ts";
 import { readSourceIds } from "../../state/source-ids.ts";
-import { unreadableFiles } from "../../engines/files/unreadable-files.ts";
+import { unreadableFiles } from "../../engines/files/dump/unreadable-files.ts";
 import { unreadableSource } from "../../engines/unreadable-source.ts";
 import { failed, type Finding, ok, warning } from "@attestore/host/finding";
 

@@ -1,4 +1,4 @@
-import { unreadableFiles } from "../../engines/files/unreadable-files.ts";
+import { unreadableFiles } from "../../engines/files/dump/unreadable-files.ts";
 import { dumpSource } from "../../engines/index.ts";
 import type { SourceMetadata } from "../../engines/engine.ts";
 import type { SourceConfig } from "../../config/source-config.ts";

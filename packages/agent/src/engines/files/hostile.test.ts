@@ -8,9 +8,9 @@ import { DEFAULT_LIMITS } from "../../config/source-limits.ts";
 import { RestoreRefused } from "../engine.ts";
 import { archiveOf, header, type Member, ROOT } from "../../../test/files/archive.ts";
 import { dumpTree, makePlace, restoreTree, sourceOf } from "../../../test/files/round-trip.ts";
-import { ArchiveManifest } from "./archive-manifest.ts";
-import { MalformedArchive } from "./tar-header.ts";
-import { TarReader } from "./tar-reader.ts";
+import { ArchiveManifest } from "./dump/archive-manifest.ts";
+import { MalformedArchive } from "./tar/tar-header.ts";
+import { TarReader } from "./tar/tar-reader.ts";
 
 /**
  * Archives by somebody who has our public key but not our data. They encrypt them to us and call

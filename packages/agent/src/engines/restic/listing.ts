@@ -1,6 +1,6 @@
 import { cutLines } from "../../processes/cut-lines.ts";
-import type { Moment } from "../files/attributes.ts";
-import { TreeSums } from "../files/tree-sums.ts";
+import type { Moment } from "../files/tar/attributes.ts";
+import { TreeSums } from "../files/tree/tree-sums.ts";
 import type { ListedTree } from "../foreign/tree/listed-tree.ts";
 import type { Restic } from "./restic.ts";
 

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { type CheckOutcome, plural } from "@attestore/proof";
 import { attributesCheck, digestCheck } from "../../../checks/index.ts";
 import { contentTag } from "../../content/content-tag.ts";
-import type { Aspect, TreeSummed } from "../../files/tree-sums.ts";
+import type { Aspect, TreeSummed } from "../../files/tree/tree-sums.ts";
 import type { Archived } from "./archived-tree.ts";
 import type { ListedTree } from "./listed-tree.ts";
 

@@ -1,4 +1,4 @@
-import { BLOCK } from "../../files/tar-header.ts";
+import { BLOCK } from "../../files/tar/tar-header.ts";
 
 /** A header as any tar may write it. Its names are bytes (latin1). */
 export interface ForeignHeader {

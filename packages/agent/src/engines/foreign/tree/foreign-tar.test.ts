@@ -5,8 +5,8 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DEFAULT_LIMITS } from "../../../config/source-limits.ts";
-import { treeManifest } from "../../files/tree-manifest.ts";
-import type { TreeSummed } from "../../files/tree-sums.ts";
+import { treeManifest } from "../../files/tree/tree-manifest.ts";
+import type { TreeSummed } from "../../files/tree/tree-sums.ts";
 import { type Archived, ArchivedTree } from "./archived-tree.ts";
 import { ForeignTar } from "./foreign-tar.ts";
 

@@ -4,10 +4,10 @@ import {
   type SparseMap,
   takeMap,
   wholeContent,
-} from "../../files/archived-content.ts";
-import { parsePaxRecords } from "../../files/pax-records.ts";
-import { SparseMapParser } from "../../files/sparse-map.ts";
-import { BLOCK, isZeroBlock, MalformedArchive } from "../../files/tar-header.ts";
+} from "../../files/tar/archived-content.ts";
+import { parsePaxRecords } from "../../files/tar/pax-records.ts";
+import { SparseMapParser } from "../../files/tar/sparse-map.ts";
+import { BLOCK, isZeroBlock, MalformedArchive } from "../../files/tar/tar-header.ts";
 import { type ForeignHeader, hasChecksum, parseForeignHeader } from "./foreign-header.ts";
 import { type Member, memberOf } from "./member.ts";
 

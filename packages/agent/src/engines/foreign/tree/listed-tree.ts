@@ -1,4 +1,4 @@
-import type { TreeSummed } from "../../files/tree-sums.ts";
+import type { TreeSummed } from "../../files/tree/tree-sums.ts";
 
 /** How the program that stored a tree lists it. */
 export interface ListedTree {

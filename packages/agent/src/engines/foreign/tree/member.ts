@@ -1,5 +1,5 @@
-import { type Attributes, attributesOf } from "../../files/attributes.ts";
-import { MalformedArchive } from "../../files/tar-header.ts";
+import { type Attributes, attributesOf } from "../../files/tar/attributes.ts";
+import { MalformedArchive } from "../../files/tar/tar-header.ts";
 import type { TreeEntry } from "../../files/tree-entry.ts";
 import { treePath } from "./tree-path.ts";
 import type { ForeignHeader } from "./foreign-header.ts";

@@ -11,9 +11,9 @@ import type {
   Ruined,
   RuinLimits,
 } from "../../engine.ts";
-import { filesFloors, withFilesLoss } from "../../files/files-loss.ts";
-import { RestoredFiles } from "../../files/restored.ts";
-import type { TreeSummary } from "../../files/tree-manifest.ts";
+import { filesFloors, withFilesLoss } from "../../files/restore/files-loss.ts";
+import { RestoredFiles } from "../../files/restore/restored.ts";
+import type { TreeSummary } from "../../files/tree/tree-manifest.ts";
 import type { Archived } from "./archived-tree.ts";
 import { compareTree } from "./compare-tree.ts";
 import type { ListedTree } from "./listed-tree.ts";

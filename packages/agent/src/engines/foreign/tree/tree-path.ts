@@ -1,4 +1,4 @@
-import { MalformedArchive } from "../../files/tar-header.ts";
+import { MalformedArchive } from "../../files/tar/tar-header.ts";
 
 /**
  * Where tar puts a name: below the tree, without a `/` before it.
