@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Drift } from "../queries.ts";
-import { changeWords } from "./change-words.ts";
+import { changeWords, objectWords } from "./change-words.ts";
 
 const drift = (more: Partial<Drift>): Drift => ({
   kind: "environment",
@@ -37,4 +37,12 @@ test("a change of the schema gives counts, and no digests", () => {
     "Triggers, functions, grants and other objects: 1 removed",
   );
   expect(changeWords(drift({ ...schema, field: "exact_schema_hash" }))).toBe("Schema");
+});
+
+test("an object's kind is in words, and its name as it is", () => {
+  expect(objectWords("event_trigger no_drop")).toBe("event trigger no_drop");
+  expect(objectWords("function public.next_number(order_id integer)")).toBe(
+    "function public.next_number(order_id integer)",
+  );
+  expect(objectWords("grant (9, now 8)")).toBe("grant (9, now 8)");
 });

@@ -16,3 +16,9 @@ export function changeWords({ field, before, after, changes }: Drift): string {
   const areShort = [before, after].every((value) => typeof value === "string" && value.length <= SHORT);
   return areShort ? `${name}: ${String(before)} → ${String(after)}` : name;
 }
+
+/** Of `kind name`: the kind in words, and the name as it is. */
+export function objectWords(object: string): string {
+  const end = object.indexOf(" ");
+  return object.slice(0, end).replaceAll("_", " ") + object.slice(end);
+}

@@ -2,6 +2,7 @@ import { Group, List, Stack, Text } from "@mantine/core";
 import { sourceText } from "../../../text/sources.ts";
 import { visible } from "../../../text/visible.ts";
 import type { Drift } from "../queries.ts";
+import { objectWords } from "./change-words.ts";
 import { FieldDrift } from "./field-drift.tsx";
 
 const text = sourceText.drift;
@@ -25,7 +26,7 @@ export function OtherDrift({ drift }: { drift: Drift }) {
         {(["removed", "added", "altered"] as const).flatMap((how) =>
           changes[how].map((name) => (
             <List.Item key={`${how} ${name}`}>
-              {text.marks[how]}: {visible(name.replaceAll("_", " "), 300)}
+              {text.marks[how]}: {visible(objectWords(name), 300)}
             </List.Item>
           )),
         )}
