@@ -19,6 +19,5 @@ export function changeWords({ field, before, after, changes }: Drift): string {
 
 /** Of `kind name`: the kind in words, and the name as it is. */
 export function objectWords(object: string): string {
-  const end = object.indexOf(" ");
-  return object.slice(0, end).replaceAll("_", " ") + object.slice(end);
+  return object.replace(/^\w+/, (kind) => kind.replaceAll("_", " "));
 }
