@@ -34,12 +34,12 @@ export function otherObjectsIn(value: unknown): OtherObjects | null {
 export function otherChanges(before: unknown, after: unknown): SchemaChanges | null {
   const [old, now] = [namesIn(before), namesIn(after)];
   if (old === null || now === null) return null;
-  const kinds = [...new Set([...Object.keys(old.counts), ...Object.keys(now.counts)])];
+  const kinds = [...new Set([...old.counts.keys(), ...now.counts.keys()])];
   return {
     added: namesOnlyIn(now, old),
     removed: namesOnlyIn(old, now),
     altered: kinds.flatMap((kind) => {
-      const [was, is] = [old.counts[kind] ?? 0, now.counts[kind] ?? 0];
+      const [was, is] = [old.counts.get(kind) ?? 0, now.counts.get(kind) ?? 0];
       return was === is || (old.hasAll(kind) && now.hasAll(kind)) ? [] : [`${kind} (${was}, now ${is})`];
     }),
   };
@@ -63,7 +63,7 @@ export function apart(
 interface Names {
   /** By kind. */
   of: Map<string, Set<string>>;
-  counts: Record<string, number>;
+  counts: Map<string, number>;
   /** Whether all of a kind are named. */
   hasAll: (kind: string) => boolean;
 }
@@ -77,8 +77,9 @@ function namesIn(value: unknown): Names | null {
     if (typeof kind !== "string" || typeof name !== "string" || !KIND.test(kind)) return null;
     of.set(kind, (of.get(kind) ?? new Set<string>()).add(name));
   }
-  const counts = known.kinds;
-  return { of, counts, hasAll: (kind) => (of.get(kind)?.size ?? 0) >= (counts[kind] ?? 0) };
+  // A map, because an agent may call a kind `constructor`.
+  const counts = new Map(Object.entries(known.kinds));
+  return { of, counts, hasAll: (kind) => (of.get(kind)?.size ?? 0) >= (counts.get(kind) ?? 0) };
 }
 
 function namesOnlyIn(here: Names, there: Names): string[] {

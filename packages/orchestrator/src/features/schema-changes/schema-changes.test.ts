@@ -53,6 +53,18 @@ test("drift names triggers, functions and the like, as far as both backups name 
   expect(schemaChanges({ summary: summary([]) }, after)).toEqual({ added: [], removed: [], altered: [] });
 });
 
+test("a kind with the name of a member of every object is counted like another", () => {
+  const of = (kinds: Record<string, number>) => ({
+    summary: summary([]),
+    others: { sha256: "ab".repeat(32), kinds, named: [] },
+  });
+  expect(schemaChanges(of({}), of({ constructor: 3 }))).toEqual({
+    added: [],
+    removed: [],
+    altered: ["constructor (0, now 3)"],
+  });
+});
+
 test("drift takes whatever an agent sent without failing, and compares nothing it does not know", () => {
   expect(changes(undefined, summary([]))).toBeNull();
   expect(changes(["a"], ["b"])).toBeNull();
