@@ -46,7 +46,7 @@ async function start(world: LogWorld) {
   const replica = world.addReplica({}, world.connection, signed);
   const { signer } = replica;
   const { pool, database: db } = world;
-  const installation = new Installation({ pool, objects, signed, signer, logger: silentLogger });
+  const installation = new Installation({ db, pool, objects, signed, signer, logger: silentLogger });
   const guarded = guardDeletions(objects, () => installation.requireDeletable());
   const deps = { db, objects: guarded, logger: silentLogger, quarantineDays: 30 };
   const sweep = (days: number) =>

@@ -82,8 +82,8 @@ export function logUnarchiveCommand(): Command {
     );
 }
 
-async function requirePaired({ pool, objects }: Console): Promise<void> {
-  const { pairing } = await comparePair(pool, objects);
+async function requirePaired(console: Console): Promise<void> {
+  const { pairing } = await comparePair(console, console.objects);
   if (pairing.is !== "paired")
     throw new ApiError(
       "conflict",

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { adoptObjects } from "../features/installation/adopt-objects.ts";
 import { logHeads } from "../features/installation/installation.ts";
 import { type Compared, comparePair } from "../features/installation/pairing.ts";
-import { type Survey, surveyObjects } from "../features/installation/store.ts";
+import { type Survey, surveyObjects } from "../features/installation/survey-objects.ts";
 import { putBack, readQuarantine } from "../features/retention/quarantine.ts";
 import { sweepObjects } from "../features/retention/sweep-objects.ts";
 import { readSignedHeads } from "../log/checkpoints/signed-heads.ts";
@@ -74,7 +74,7 @@ function adoptCommand(): Command {
         const signed = await readSignedHeads(join(console.config.data, "signed-heads"));
         const id = await console.act("objects adopt", async () => ({
           orgId: null,
-          done: await adoptObjects(console.pool, console.objects, logHeads([...signed.values()])),
+          done: await adoptObjects(console, console.objects, logHeads([...signed.values()])),
         }));
         return {
           json: { ...asJson(compared, survey), adopted: true, installation_id: id },
@@ -173,8 +173,9 @@ function sweepCommand(): Command {
     );
 }
 
-async function look({ pool, objects }: Console): Promise<{ compared: Compared; survey: Survey }> {
-  return { compared: await comparePair(pool, objects), survey: await surveyObjects(pool, objects) };
+async function look(console: Console): Promise<{ compared: Compared; survey: Survey }> {
+  const { db, objects } = console;
+  return { compared: await comparePair(console, objects), survey: await surveyObjects(db, objects) };
 }
 
 function asJson({ pairing, marker, named }: Compared, survey: Survey): Record<string, unknown> {

@@ -4,10 +4,9 @@ import { mkdir, readdir, readFile, rename, rm, utimes, writeFile } from "node:fs
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import pg from "pg";
 import { comparePair } from "../features/installation/pairing.ts";
 import { putTestCluster } from "../../test/database/test-database.ts";
-import { typeParsers } from "../platform/database/type-parsers.ts";
+import { connectDatabase } from "../platform/database/database.ts";
 import { DiskStore } from "../platform/objects/disk-store.ts";
 import { silentLogger } from "../platform/logging/logger.ts";
 import { openDatabase } from "../platform/postgres/open-database.ts";
@@ -61,18 +60,16 @@ async function json(...args: string[]): Promise<Record<string, unknown>> {
 /** What the service finds, looked at from beside it. */
 async function pairing(): Promise<unknown> {
   const opened = await openDatabase({ dataDirectory: server.data, role: "command", log: silentLogger });
-  const pool = new pg.Pool({ ...opened.connection, types: typeParsers });
-  // The service may stop its database while this connection still closes.
-  pool.on("error", () => undefined);
+  const access = connectDatabase({ connection: opened.connection, log: silentLogger });
   const objects = new DiskStore({
     directory: file("objects"),
     publicUrl: "https://x",
     hmacKey: Buffer.alloc(32),
   });
   try {
-    return (await comparePair(pool, objects)).pairing;
+    return (await comparePair({ db: access.database, pool: access.pool }, objects)).pairing;
   } finally {
-    await pool.end();
+    await access.close();
     await opened.close();
   }
 }

@@ -52,6 +52,7 @@ export async function openInstallation(
   const signer = new CheckpointSigner(logHost, keys.log, { signed, ...committedHeads(lookBack) });
   worker.followHeads?.((heads) => signer.learn(heads));
   const installation = new Installation({
+    db: jobs.database,
     pool: jobs.pool,
     objects,
     signed,

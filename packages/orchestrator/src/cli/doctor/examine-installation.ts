@@ -1,7 +1,7 @@
 import { plural } from "@attestore/proof";
 import { join } from "node:path";
 import type { Pool } from "pg";
-import { comparePair } from "../../features/installation/pairing.ts";
+import { comparePair, type DatabaseOfLogs } from "../../features/installation/pairing.ts";
 import { readQuarantine } from "../../features/retention/quarantine.ts";
 import { readSweep } from "../../features/retention/sweep-report.ts";
 import { findMissingHeads, leftOfEnded } from "../../log/heads/missing-heads.ts";
@@ -18,14 +18,17 @@ import { failed, type Finding, ok, skipped, warning } from "@attestore/host/find
 export async function examineInstallation(config: Config, pool: Pool, db: Database): Promise<Finding[]> {
   const objects = objectStore(config, Buffer.alloc(32), silentLogger);
   return [
-    await examinePair(pool, objects),
+    await examinePair({ db, pool }, objects),
     ...(await examineSignedHeads(config, pool)),
     ...(await examineQuarantine(db, objects)),
   ];
 }
 
-async function examinePair(pool: Pool, objects: ReturnType<typeof objectStore>): Promise<Finding> {
-  const { pairing } = await comparePair(pool, objects);
+async function examinePair(
+  database: DatabaseOfLogs,
+  objects: ReturnType<typeof objectStore>,
+): Promise<Finding> {
+  const { pairing } = await comparePair(database, objects);
   switch (pairing.is) {
     case "paired":
       return ok("installation", "The objects belong to this database.");

@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
-import type { Pool } from "pg";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";
 import { type LogHead, MARKER, mergeHeads, printMarker } from "./marker.ts";
-import { comparePair } from "./pairing.ts";
+import { comparePair, type DatabaseOfLogs } from "./pairing.ts";
 import { nameInstallation, readLogHeads, setPaired } from "./store.ts";
 
 /**
@@ -11,17 +10,17 @@ import { nameInstallation, readLogHeads, setPaired } from "./store.ts";
  * @returns the installation's id
  */
 export async function adoptObjects(
-  pool: Pool,
+  database: DatabaseOfLogs,
   objects: ObjectStore,
   signedHere: ReadonlyMap<string, LogHead>,
 ): Promise<string> {
-  const { marker } = await comparePair(pool, objects);
-  const { id } = await nameInstallation(pool, randomUUID());
+  const { marker } = await comparePair(database, objects);
+  const { id } = await nameInstallation(database.db, randomUUID());
   const signed = mergeHeads(marker?.signed ?? new Map(), signedHere);
   await objects.notes.write(
     MARKER,
-    printMarker({ installationId: id, heads: await readLogHeads(pool), signed }),
+    printMarker({ installationId: id, heads: await readLogHeads(database.db), signed }),
   );
-  await setPaired(pool, id);
+  await setPaired(database.db, id);
   return id;
 }

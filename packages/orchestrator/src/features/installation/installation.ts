@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { errorMessage } from "@attestore/host/errno";
-import type { Pool } from "pg";
 import type { Head, CheckpointSigner, SignedHeadStore } from "../../log/checkpoints/checkpoint-signer.ts";
 import { stopSetBackLogs } from "../../log/heads/stop-set-back-logs.ts";
 import { unavailable } from "../../platform/errors/api-error.ts";
@@ -8,11 +7,10 @@ import { standbyWait } from "../../platform/database/standby.ts";
 import type { Logger } from "../../platform/logging/logger.ts";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";
 import { type LogHead, type Marker, MARKER, mergeHeads, printMarker } from "./marker.ts";
-import { comparePair, type Pairing } from "./pairing.ts";
+import { comparePair, type DatabaseOfLogs, type Pairing } from "./pairing.ts";
 import { nameInstallation, readLogHeads, setPaired } from "./store.ts";
 
-export interface InstallationOptions {
-  pool: Pool;
+export interface InstallationOptions extends DatabaseOfLogs {
   objects: ObjectStore;
   signed: Pick<SignedHeadStore, "newest">;
   signer: CheckpointSigner;
@@ -144,20 +142,20 @@ export class Installation {
   }
 
   async #compare(): Promise<Pairing> {
-    const { pool, objects, isKeeper = true } = this.#options;
-    const { pairing, marker, named } = await comparePair(pool, objects);
+    const { db, pool, objects, isKeeper = true } = this.#options;
+    const { pairing, marker, named } = await comparePair({ db, pool }, objects);
     await this.checkLogs(marker?.signed);
     if (pairing.is === "held") return pairing;
     if (!isKeeper) return pairing.is === "paired" ? pairing : NOT_CHECKED;
-    const { id } = named ?? (await nameInstallation(pool, randomUUID()));
+    const { id } = named ?? (await nameInstallation(db, randomUUID()));
     await this.#write(id, marker);
-    if (named?.paired !== true) await setPaired(pool, id);
+    if (named?.paired !== true) await setPaired(db, id);
     return { is: "paired" };
   }
 
   async #write(installationId: string, before: Marker | null): Promise<void> {
-    const { pool, objects, signed } = this.#options;
-    const heads = await readLogHeads(pool);
+    const { db, objects, signed } = this.#options;
+    const heads = await readLogHeads(db);
     await this.#standbyHasAll();
     const marker = printMarker({
       installationId,

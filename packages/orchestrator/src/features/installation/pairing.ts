@@ -1,10 +1,12 @@
 import { plural } from "@attestore/proof";
 import type { Pool } from "pg";
 import { findMissingHeads } from "../../log/heads/missing-heads.ts";
+import type { Database } from "../../platform/database/schema.ts";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";
 import { type LogHead, type Marker, MARKER, parseMarker } from "./marker.ts";
 import { isSmallShare } from "./small-share.ts";
-import { type NamedInstallation, readInstallation, type Survey, surveyObjects } from "./store.ts";
+import { type NamedInstallation, readInstallation } from "./store.ts";
+import { type Survey, surveyObjects } from "./survey-objects.ts";
 
 export type HeldReason =
   /** The object store could not be asked. */
@@ -27,6 +29,12 @@ export type Pairing =
   /** Nothing may be deleted. */
   | { is: "held"; reason: HeldReason; message: string };
 
+/** One database: typed, and the same connections as the log's own statements use them. */
+export interface DatabaseOfLogs {
+  db: Database;
+  pool: Pool;
+}
+
 export interface Compared {
   pairing: Pairing;
   marker: Marker | null;
@@ -46,19 +54,19 @@ export async function readMarkedHeads(objects: ObjectStore): Promise<ReadonlyMap
 }
 
 /** Compares the two. Reads only. */
-export async function comparePair(pool: Pool, objects: ObjectStore): Promise<Compared> {
+export async function comparePair(database: DatabaseOfLogs, objects: ObjectStore): Promise<Compared> {
   const text = await objects.notes.read(MARKER);
   const marker = text === null ? null : parseMarker(text);
-  const named = await readInstallation(pool);
+  const named = await readInstallation(database.db);
   const pairing =
     text !== null && marker === null
       ? held("marker_unreadable", "The object store's marker cannot be read.")
-      : await decide(pool, objects, marker, named);
+      : await decide(database, objects, marker, named);
   return { pairing, marker, named };
 }
 
 async function decide(
-  pool: Pool,
+  { db, pool }: DatabaseOfLogs,
   objects: ObjectStore,
   marker: Marker | null,
   named: NamedInstallation | null,
@@ -69,7 +77,7 @@ async function decide(
           "marker_missing",
           `The object store has no marker, but this database belongs to a store that has one (${named.id}).`,
         )
-      : fits(await surveyObjects(pool, objects));
+      : fits(await surveyObjects(db, objects));
   if (named === null)
     return held(
       "database_unnamed",

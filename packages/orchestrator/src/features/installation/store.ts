@@ -1,6 +1,5 @@
-import type { Pool } from "pg";
-import { isOwnKey } from "../../platform/objects/object-key.ts";
-import type { ObjectStore } from "../../platform/objects/object-store.ts";
+import { sql } from "kysely";
+import type { Database } from "../../platform/database/schema.ts";
 import type { LogHead } from "./marker.ts";
 
 /** The installation's name as the database has it. */
@@ -12,83 +11,66 @@ export interface NamedInstallation {
 
 const SETTING = "installation";
 
-export async function readInstallation(pool: Pool): Promise<NamedInstallation | null> {
-  const { rows } = await pool.query<{ value: NamedInstallation }>(
-    "select value from service_settings where name = $1",
-    [SETTING],
-  );
-  return rows[0]?.value ?? null;
+export async function readInstallation(db: Database): Promise<NamedInstallation | null> {
+  const row = await db
+    .selectFrom("service_settings")
+    .select("value")
+    .where("name", "=", SETTING)
+    .executeTakeFirst();
+  return row === undefined ? null : (row.value as NamedInstallation);
 }
 
 /** Names the database, unless another replica has: then that is its name. */
-export async function nameInstallation(pool: Pool, id: string): Promise<NamedInstallation> {
-  await pool.query(
-    "insert into service_settings (name, value) values ($1, $2) on conflict (name) do nothing",
-    [SETTING, JSON.stringify({ id, paired: false } satisfies NamedInstallation)],
-  );
-  const named = await readInstallation(pool);
+export async function nameInstallation(db: Database, id: string): Promise<NamedInstallation> {
+  await db
+    .insertInto("service_settings")
+    .values({ name: SETTING, value: settingOf({ id, paired: false }) })
+    .onConflict((conflict) => conflict.column("name").doNothing())
+    .execute();
+  const named = await readInstallation(db);
   if (named === null) throw new Error("the installation's id was written but is missing");
   return named;
 }
 
-export async function setPaired(pool: Pool, id: string): Promise<void> {
-  await pool.query("update service_settings set value = $2 where name = $1", [
-    SETTING,
-    JSON.stringify({ id, paired: true } satisfies NamedInstallation),
-  ]);
+export async function setPaired(db: Database, id: string): Promise<void> {
+  await db
+    .updateTable("service_settings")
+    .set({ value: settingOf({ id, paired: true }) })
+    .where("name", "=", SETTING)
+    .execute();
+}
+
+function settingOf(named: NamedInstallation): string {
+  return JSON.stringify(named);
 }
 
 /** The state of every log, by organisation. */
-export async function readLogHeads(pool: Pool): Promise<Map<string, LogHead>> {
-  const { rows } = await pool.query<{ org_id: string; tree_size: number; root: string }>(
-    "select org_id, tree_size, encode(root_hash, 'hex') as root from logs",
+export async function readLogHeads(db: Database): Promise<Map<string, LogHead>> {
+  const rows = await db.selectFrom("logs").select(["org_id", "tree_size", "root_hash"]).execute();
+  return new Map(
+    rows.map(({ org_id, tree_size, root_hash }) => [
+      org_id,
+      { size: tree_size, root: root_hash.toString("hex") },
+    ]),
   );
-  return new Map(rows.map(({ org_id, tree_size, root }) => [org_id, { size: tree_size, root }]));
 }
 
-export interface Survey {
-  objects: number;
-  /** Objects that the database does not know, neither as a backup nor as an upload. */
-  unknown: number;
-  unknownBytes: number;
-  /**
-   * Of the newest backups that the database has how many were looked for, and how many have no
-   * object here.
-   */
-  sampled: number;
-  absent: number;
+/** Those of these objects that the database knows, as a backup or as an upload. */
+export async function listKnownObjects(db: Database, keys: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ object_key: string }>`
+    select object_key from backups where object_key = any(${[...keys]}::text[])
+    union select object_key from uploads where object_key = any(${[...keys]}::text[])`.execute(db);
+  return rows.map(({ object_key }) => object_key);
 }
 
-const PAGE = 500;
-const SAMPLE = 20;
-
-/** Looks at every object's name, and for the objects of the newest backups. Reads only. */
-export async function surveyObjects(pool: Pool, objects: ObjectStore): Promise<Survey> {
-  const survey: Survey = { objects: 0, unknown: 0, unknownBytes: 0, sampled: 0, absent: 0 };
-  let page = new Map<string, number>();
-  const count = async (): Promise<void> => {
-    const { rows } = await pool.query<{ object_key: string }>(
-      `select object_key from backups where object_key = any($1::text[])
-       union select object_key from uploads where object_key = any($1::text[])`,
-      [[...page.keys()]],
-    );
-    for (const { object_key } of rows) page.delete(object_key);
-    survey.unknown += page.size;
-    for (const bytes of page.values()) survey.unknownBytes += bytes;
-    page = new Map();
-  };
-  for await (const { key, sizeBytes } of objects.list()) {
-    if (!isOwnKey(key)) continue;
-    survey.objects += 1;
-    page.set(key, sizeBytes);
-    if (page.size === PAGE) await count();
-  }
-  await count();
-  const { rows } = await pool.query<{ object_key: string }>(
-    `select object_key from backups where status = 'available' order by id desc limit $1`,
-    [SAMPLE],
-  );
-  survey.sampled = rows.length;
-  for (const { object_key } of rows) if ((await objects.head(object_key)) === null) survey.absent += 1;
-  return survey;
+/** The objects of the newest backups that have one. */
+export async function listNewestObjects(db: Database, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom("backups")
+    .select("object_key")
+    .where("status", "=", "available")
+    .orderBy("id", "desc")
+    .limit(limit)
+    .execute();
+  return rows.map(({ object_key }) => object_key);
 }
