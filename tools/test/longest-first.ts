@@ -51,7 +51,7 @@ const LONGEST: Readonly<Record<number, readonly string[]>> = {
     "packages/agent/test/runs/profile.long.test.ts",
     "packages/orchestrator/src/service/serve.long.test.ts",
     "tests/e2e/dashboard/receipts.test.ts",
-    "tests/e2e/dashboard/verify-page.test.ts",
+    "tests/e2e/dashboard/verify-page.long.test.ts",
     "tests/e2e/dashboard/log.long.test.ts",
     "tests/e2e/bad-input.long.test.ts",
     "tests/e2e/agent.test.ts",

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { expect, it } from "vitest";
 import {
   done,
@@ -150,41 +150,4 @@ it("attestore run runs the commands that it knows from a newer service, and repo
     expect.anything(),
     expect.stringMatching(/^this agent does not know the command kind "move_mountains"/),
   ]);
-});
-
-it("attestore run reports a forked log, signs nothing more, and keeps running to say so", async () => {
-  const agent = await startAgent();
-  const first = service.command("backup", "invoices", "sqlite");
-  await until("the command is done and 1 receipt", () => done(first.id) && service.receipts.length === 1);
-  await until("a heartbeat with a cosignature", () => service.heartbeats.at(-1)?.cosignature !== undefined);
-  service.log = service.log.fork(0);
-  service.log.appendHash(new Uint8Array(32));
-  await agent.said("does not extend what this agent has seen");
-  await until(
-    "a first event and a heartbeat without a cosignature",
-    () => service.events.length > 0 && service.heartbeats.at(-1)?.cosignature === undefined,
-  );
-  expect(service.events[0]?.event).toMatchObject({
-    kind: "attestation_failed",
-    detail: { reason: "head_forked" },
-  });
-  const second = service.command("backup", "invoices", "sqlite");
-  await until("the command is done", () => done(second.id));
-  expect(service.receipts).toHaveLength(1);
-  expect(service.uploads.size).toBe(1);
-  const status = await runCli(["status", "--root", root.layout.root]);
-  expect(status.code).toBe(1);
-  expect(status.stdout).toContain("ALARM");
-});
-
-it("the agent keeps the last good config.yaml while it is broken or missing", async () => {
-  const agent = await startAgent();
-  const good = readFileSync(root.layout.config, "utf8");
-  writeFileSync(root.layout.config, `${good}defaults: *nowhere\n`);
-  await agent.said("the last valid one stays in use");
-  await agent.said("Unresolved alias");
-  rmSync(root.layout.config);
-  await agent.said("does not exist");
-  const command = service.command("backup", "invoices", "sqlite");
-  await until("the command is done and 1 receipt", () => done(command.id) && service.receipts.length === 1);
 });
