@@ -6,7 +6,7 @@
  *
  * `npm test -- unit e2e` runs only the named steps.
  */
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,12 +23,12 @@ const isAll = process.argv.includes("--all");
 const wanted = process.argv.slice(2).filter((argument) => argument !== "--all");
 
 const CHECKS: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
-  ["setup", "tools/setup", isAll ? "test-all" : "test"],
   ["format", "oxfmt", "--check", "."],
   ["lint", "oxlint", "--deny-warnings"],
   ["lint", "node", "tools/layers/main.ts"],
   ["types", "tsc", "-p", "."],
 ];
+const SET_UP = "setup";
 const PROJECTS = ["unit", "browser", "interop", "e2e", "chaos"];
 /** Builds what ships, and all its files take long. */
 const PACKAGING = "packaging";
@@ -44,7 +44,7 @@ if (isAll) {
   // Some tests do a thing oftener.
   process.env["TEST_ALL"] = "1";
 }
-const names = [...new Set([...CHECKS.map(([name]) => name), ...PROJECTS])];
+const names = [...new Set([SET_UP, ...CHECKS.map(([name]) => name), ...PROJECTS])];
 const unknown = wanted.filter((name) => !names.includes(name));
 if (unknown.length > 0) {
   const hint = unknown.includes(PACKAGING) ? `npm run test:all has ${PACKAGING}. ` : "";
@@ -72,12 +72,39 @@ function program(command: string, args: readonly string[], env = process.env): b
   return status === 0;
 }
 
-for (const [name, command, ...args] of CHECKS.filter(([each]) => isWanted(each))) {
-  process.stdout.write(`\n== ${name}\n`);
-  const started = performance.now();
-  const isGreen = program(command, args);
-  add(name, { passed: Number(isGreen), failed: Number(!isGreen) }, `${secondsSince(started)} s`);
+/** Side by side: tsc keeps one core busy, and leaves the other one. */
+async function runChecks(checks: readonly (readonly string[])[]): Promise<void> {
+  await Promise.all(
+    checks.map(async ([name = "", command = "", ...args]) => {
+      const started = performance.now();
+      const { isGreen, said } = await programSaying(command, args);
+      process.stdout.write(`\n== ${name}: ${command} ${args.join(" ")}\n${said}`);
+      add(name, { passed: Number(isGreen), failed: Number(!isGreen) }, `${secondsSince(started)} s`);
+    }),
+  );
 }
+
+async function programSaying(
+  command: string,
+  args: readonly string[],
+): Promise<{ isGreen: boolean; said: string }> {
+  const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"] });
+  let said = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text: string) => void (said += text));
+  return new Promise((resolve) => {
+    child.once("error", ({ message }) => resolve({ isGreen: false, said: `${command}: ${message}\n` }));
+    child.once("close", (code) => resolve({ isGreen: code === 0, said }));
+  });
+}
+
+if (isWanted(SET_UP)) {
+  process.stdout.write(`\n== ${SET_UP}\n`);
+  const started = performance.now();
+  const isGreen = program("tools/setup", [isAll ? "test-all" : "test"]);
+  add(SET_UP, { passed: Number(isGreen), failed: Number(!isGreen) }, `${secondsSince(started)} s`);
+}
+await runChecks(CHECKS.filter(([name]) => isWanted(name)));
 
 /**
  * All projects in one run: where one has nothing but its last long file to do, the others have the
