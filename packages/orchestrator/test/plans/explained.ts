@@ -31,9 +31,13 @@ export interface Explained {
   Plan: PlanNode;
 }
 
-/** Connections of these settings have their queries explained. */
-export function explaining(connection: ConnectionSettings): ConnectionSettings {
+/** Connections of these settings, and of `more`, have their queries explained. */
+export function explaining(
+  connection: ConnectionSettings,
+  more: Record<string, string> = {},
+): ConnectionSettings {
   const settings = {
+    ...more,
     session_preload_libraries: "auto_explain",
     client_min_messages: "notice",
     "auto_explain.log_level": "notice",

@@ -82,8 +82,9 @@ interface Range {
 }
 
 /**
- * A page of a source's records, newest first. Each kind of record is read from its own index, at
- * most one page of it. Throws `invalid_request` for a cursor of another list.
+ * A page of a source's records, newest first. Each kind of record is read from its own index, and
+ * only as far back as the page can reach: rows of one source are far from each other, so each costs
+ * a page of the database. Throws `invalid_request` for a cursor of another list.
  */
 export async function readTimeline(
   db: Database,
@@ -99,20 +100,31 @@ export async function readTimeline(
     limit: limit + 1,
   };
   const selection = query.topic === undefined ? null : TOPICS[query.topic];
-  const events = await readEvents(db, of, range, selection?.events ?? null);
-  const read = [
-    events.entries,
-    selection?.receipts === null ? [] : await readReceipts(db, of, range, selection?.receipts ?? {}),
-    selection?.backups === false ? [] : await readBackups(db, of, range),
-    selection?.commands === false ? [] : await readCommands(db, of, range),
-  ];
+  let entries: Entry[] = [];
+  const add = async (read: (rest: Range) => Promise<Entry[]>): Promise<void> => {
+    entries = [...entries, ...(await read(restOf(entries, range)))].toSorted(newestFirst);
+  };
+  // Most of a source's records are receipts.
+  if (selection?.receipts !== null)
+    await add((rest) => readReceipts(db, of, rest, selection?.receipts ?? {}));
+  const events = await readEvents(db, of, restOf(entries, range), selection?.events ?? null);
   // If events were left out, nothing older than the oldest one that was read can be shown yet.
-  const oldest = events.isCut ? suffixOf(events.entries.at(-1)?.id ?? "") : "";
-  const entries = read
-    .flat()
-    .filter(({ id }) => suffixOf(id) >= oldest)
-    .toSorted((a, b) => (suffixOf(a.id) < suffixOf(b.id) ? 1 : -1));
+  if (events.isCut) range.from = suffixOf(events.entries.at(-1)?.id ?? "");
+  entries = entries.filter(({ id }) => suffixOf(id) >= range.from);
+  await add(() => Promise.resolve(events.entries));
+  if (selection?.backups !== false) await add((rest) => readBackups(db, of, rest));
+  if (selection?.commands !== false) await add((rest) => readCommands(db, of, rest));
   return paged(entries, { limit, before }, ({ item }) => item, events.isCut);
+}
+
+function newestFirst(a: Entry, b: Entry): number {
+  return suffixOf(a.id) < suffixOf(b.id) ? 1 : -1;
+}
+
+/** The part of the range where an entry would be among the newest of all that were read. */
+function restOf(entries: readonly Entry[], range: Range): Range {
+  const last = entries[range.limit - 1];
+  return last === undefined ? range : { ...range, from: suffixOf(last.id) };
 }
 
 function firstSuffixAt(at: Date): string {

@@ -1,7 +1,7 @@
 import { encodeEntryBundle, hashesInTile, TILE_WIDTH, type Tile } from "@attestore/proof";
 import { packHashes } from "../../platform/database/packed.ts";
 import type { SqlSession, PreparedQuery } from "../../platform/database/sql-session.ts";
-import { readTileHashes } from "./tile-rows.ts";
+import { readFullTile, readTileHashes } from "./tile-rows.ts";
 
 const SIZE: PreparedQuery = { name: "log_size", text: "select tree_size from logs where org_id = $1" };
 
@@ -31,7 +31,10 @@ export async function readTile(
     return null;
   const from = tile.index * TILE_WIDTH;
   const to = from + tile.width;
-  if (tile.level !== "entries") return packHashes(await readTileHashes(session, orgId, level, from, to));
+  if (tile.level !== "entries")
+    return tile.width === TILE_WIDTH
+      ? readFullTile(session, orgId, level, tile.index)
+      : packHashes(await readTileHashes(session, orgId, level, from, to));
   const rows = await session.run<{ leaf: Buffer }>(ENTRIES, [orgId, from, to]);
   return encodeEntryBundle(rows.map(({ leaf }) => leaf));
 }

@@ -14,6 +14,27 @@ const TILE_ROOTS: PreparedQuery = {
     where org_id = $1 and level = $4 and tile_index >= $2 and tile_index < $3 order by tile_index`,
 };
 
+const TILE: PreparedQuery = {
+  name: "log_tile",
+  text: "select hashes from log_tiles where org_id = $1 and level = $2 and tile_index = $3",
+};
+
+/**
+ * A full tile, which is stored whole: a third of the pages of its hashes' own rows. Throws
+ * LogCorruption if it is missing.
+ */
+export async function readFullTile(
+  session: SqlSession,
+  orgId: string,
+  level: number,
+  index: number,
+): Promise<Buffer> {
+  const [row] = await session.run<{ hashes: Buffer }>(TILE, [orgId, level, index]);
+  if (row === undefined)
+    throw new LogCorruption("log_incomplete", `the log of ${orgId} lacks tile ${index} of level ${level}`);
+  return row.hashes;
+}
+
 /**
  * The hashes `from` (inclusive) to `to` (exclusive) that tiles of this level contain, counted from
  * the log's start: leaf hashes, or above them the roots of the full tiles one level below. Throws
