@@ -111,7 +111,7 @@ test("more statements than run in one transaction do not hide one changed value"
   expect(made.sourceMetadata["table_count"]).toBe(1020);
   const instead = await changed(place, made, "note 1001\n", "n0te 1001\n");
   expect((await testIt(made, { instead })).reason).toContain("inferred:content failed");
-}, 300_000);
+});
 
 test("several databases are compared, each under a key of its own", async () => {
   const made = await back({ databases: ["postgres", "many"] });
