@@ -21,6 +21,8 @@ export interface MakeBackupRequest {
    * default.
    */
   readonly scratchDir?: string;
+  /** See definitions-key.ts. Without it, no definition is signed for comparing backups. */
+  readonly definitionsKey?: Buffer | null;
   readonly signal: AbortSignal;
   readonly onProgress?: OnProgress;
 }
@@ -45,7 +47,7 @@ export interface MadeBackup {
  * any moment leaves no blob, and no plaintext that outlives the next run. @throws RunError
  */
 export async function writeEncryptedDump(request: MakeBackupRequest): Promise<MadeBackup> {
-  const { source, recipients, blobsDir } = request;
+  const { source, recipients, blobsDir, definitionsKey = null } = request;
   const limits = source.limits ?? DEFAULT_LIMITS;
   const time = timeLimit(limits, request.signal);
   const { signal } = time;
@@ -60,6 +62,7 @@ export async function writeEncryptedDump(request: MakeBackupRequest): Promise<Ma
       signal,
       limits,
       ...(contentKey === null ? {} : { contentKey: contentKey.key }),
+      ...(definitionsKey === null ? {} : { definitionsKey }),
     });
     const plaintext = described(dump, limits, request.onProgress);
     const blob = await writeBlob(seal(plaintext.content, recipients), blobsDir, signal);

@@ -9,6 +9,8 @@ export interface RunContext {
   readonly confinement?: Confinement;
   /** The backup's own key, which signs what its tables hold. */
   readonly contentKey?: Buffer;
+  /** For a dump: the source's key, see definitions-key.ts. */
+  readonly definitionsKey?: Buffer;
   /**
    * For a restore: another program made the dump, so nobody has signed what its tables hold. It is
    * read while it is restored.

@@ -18,6 +18,7 @@ export interface Layout {
   readonly signer: string;
   readonly token: string;
   readonly ageIdentity: string;
+  readonly definitionsKey: string;
   readonly ca: string;
   readonly logKey: string;
   /** An attach that was started and whose answer is not on disk yet. */
@@ -83,6 +84,7 @@ export function layoutOf(root: string): Layout {
     signer: join(keys, "agent.signer"),
     token: join(keys, "token"),
     ageIdentity: join(keys, "age.key"),
+    definitionsKey: join(keys, "definitions.key"),
     ca: join(keys, "ca.pem"),
     logKey: join(keys, "log.vkey"),
     pendingAttach: join(keys, "attach.pending.json"),

@@ -5,6 +5,7 @@ import { type MadeBackup, writeEncryptedDump } from "../../src/runs/write-encryp
 import { type Resealed, sizeOf, type TestPlace } from "./scratch.ts";
 
 const never = new AbortController().signal;
+const definitionsKey = Buffer.alloc(32, 9);
 
 export const backUp = (place: TestPlace, source: SourceConfig, signal = never): Promise<MadeBackup> =>
   writeEncryptedDump({
@@ -12,6 +13,7 @@ export const backUp = (place: TestPlace, source: SourceConfig, signal = never): 
     recipients: [place.recipient],
     blobsDir: place.blobs,
     scratchDir: place.scratch,
+    definitionsKey,
     signal,
   });
 

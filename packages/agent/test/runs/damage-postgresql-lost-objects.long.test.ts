@@ -53,8 +53,8 @@ test("one object of several that the source lost fails nothing, and is told by n
   expect(is.sha256).not.toBe(was.sha256);
   expect([was.kinds["trigger"], is.kinds["trigger"]]).toEqual([6, 5]);
   expect([was.kinds["grant"], is.kinds["grant"]]).toEqual([grants, grants! - 2]);
-  const names = is.named.map((each) => each.join(" "));
-  expect(was.named.map((each) => each.join(" ")).filter((name) => !names.includes(name))).toEqual([
+  const names = is.named.map(nameOf);
+  expect(was.named.map(nameOf).filter((name) => !names.includes(name))).toEqual([
     "event_trigger at_end",
     "policy public.lines.p2",
     "rule public.few.r2",
@@ -76,10 +76,43 @@ const kindsOf = ({ checks }: RestoreTestResult): Readonly<Record<string, unknown
 interface OtherObjects {
   readonly sha256: string;
   readonly kinds: Readonly<Record<string, number>>;
-  readonly named: readonly (readonly [kind: string, name: string])[];
+  readonly named: readonly (readonly [kind: string, name: string, definition: string])[];
+  readonly definitions: { readonly key: string };
 }
 
+const nameOf = ([kind, name]: OtherObjects["named"][number]): string => `${kind} ${name}`;
+
 const otherObjects = (made: MadeBackup): OtherObjects => made.sourceMetadata["other_objects"] as OtherObjects;
+
+test("another definition at the source fails nothing, and is told by name", async () => {
+  const before = await source.damaged(SEVERAL, source.back);
+  const made = await source.damaged(
+    `${SEVERAL} alter table lines disable trigger t2; alter policy p2 on lines using (false); alter function f2() security definer;
+     create or replace function f3() returns int language sql as 'select 82771';
+     create or replace rule r2 as on update to few do also select 2; alter event trigger at_end disable;
+     alter table lines disable row level security`,
+    source.back,
+  );
+  const tested = await source.test(made);
+  expect(tested.result, tested.reason).toBe("passed");
+  const [was, is] = [otherObjects(before), otherObjects(made)];
+  expect(is.definitions.key).toBe(was.definitions.key);
+  const tags = new Map(is.named.map((each) => [nameOf(each), each[2]]));
+  expect(was.named.filter((each) => tags.get(nameOf(each)) !== each[2]).map(nameOf)).toEqual([
+    "event_trigger at_end",
+    "policy public.lines.p2",
+    "rule public.few.r2",
+    "trigger public.lines.t2",
+    "function public.f2()",
+    "function public.f3()",
+  ]);
+  expect(was.named.filter((each) => !tags.has(nameOf(each)))).toEqual([["row_security", "public.lines"]]);
+  expect(JSON.stringify(made.sourceMetadata)).not.toContain("82771");
+  own.says(
+    "a trigger disabled, row level security turned off, or another definition of a function, policy or rule at the source",
+    "reported as drift",
+  );
+});
 
 test("most grants that the source lost are missed, whichever roles it has", async () => {
   source.server.sql("create role clerk; create role auditor");

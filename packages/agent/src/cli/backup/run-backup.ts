@@ -3,6 +3,7 @@ import type { SourceMetadata } from "@attestore/contract";
 import type { Config } from "../../config/config.ts";
 import type { SourceConfig } from "../../config/source-config.ts";
 import { UserError } from "../../errors/user-error.ts";
+import { readDefinitionsKey } from "../../state/definitions-key.ts";
 import { holdToPin } from "../../receipts/source-pins.ts";
 import { requireNoLogAlarm } from "../../state/log-alarm.ts";
 import type { DeliveredBackup } from "../../backends/backup-backend.ts";
@@ -63,6 +64,7 @@ export async function runBackup(
     recipients: [...config.recipients],
     blobsDir: layout.blobs,
     scratchDir: layout.scratch,
+    definitionsKey: await readDefinitionsKey(layout, source.slug),
     signal,
     onProgress: ({ phase, bytes, totalBytes }) => onProgress(phase, bytes, totalBytes),
   });

@@ -38,6 +38,7 @@ export async function dumpPostgresql(
       what: `the source ${source.slug}`,
       signal,
       contentKey: context.contentKey,
+      definitionsKey: context.definitionsKey,
     };
     if (source.databases !== null || source.globals || source.jobs > 1)
       return { ...(await dumpSet({ source, database, session, version, context })), origin };

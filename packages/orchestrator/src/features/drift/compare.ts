@@ -1,4 +1,5 @@
 import type { DriftIndicator } from "@attestore/contract";
+import { differ } from "../schema-changes/other-objects.ts";
 import type { ObservedBackup, ObservedTest } from "./observed.ts";
 
 const METADATA = ["engine", "engine_version", "dump_format"] as const;
@@ -26,7 +27,7 @@ export function driftOfBackup(before: ObservedBackup, after: ObservedBackup): Dr
   else compare("schema", "schema_hash", before.metadata["schema_hash"], after.metadata["schema_hash"]);
   const [othersBefore, othersAfter] = [before.others, after.others];
   // Not `compare`: two lists may have the same numbers and other names.
-  if (othersBefore !== null && othersAfter !== null && othersBefore.sha256 !== othersAfter.sha256)
+  if (othersBefore !== null && othersAfter !== null && differ(othersBefore, othersAfter))
     report("schema", OTHERS, othersBefore.kinds, othersAfter.kinds);
   for (const field of METADATA) compare("environment", field, before.metadata[field], after.metadata[field]);
   compare("environment", "cipher.name", before.cipher.name, after.cipher.name);

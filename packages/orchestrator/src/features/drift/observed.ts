@@ -67,9 +67,9 @@ export async function observeBackups(
     )
     .select(
       sql<unknown>`case when octet_length((source_metadata #> '{other_objects,kinds}')::text) <= ${MAX_KINDS_BYTES}
-        then jsonb_build_object('sha256', source_metadata #> '{other_objects,sha256}', 'kinds', source_metadata #> '{other_objects,kinds}') end`.as(
-        "others",
-      ),
+        and octet_length(coalesce(source_metadata #> '{other_objects,definitions}', '{}')::text) <= ${MAX_KINDS_BYTES}
+        then jsonb_build_object('sha256', source_metadata #> '{other_objects,sha256}', 'kinds', source_metadata #> '{other_objects,kinds}',
+          'definitions', source_metadata #> '{other_objects,definitions}') end`.as("others"),
     )
     .where("source_id", "=", sourceId);
   if (before !== null) query = query.where("id", "<", before);

@@ -225,29 +225,39 @@ test("a missed run counts on its day, drift is shown, and objectives are compare
   expect(shown?.days.slice(-2)).toBe("mp");
 });
 
-test("a lost trigger is drift, of one day and of several, and an agent that tells more is none", async () => {
-  const org = await service.addOrg();
-  const owner = await service.signIn(org);
-  const others = (digit: string) => ({
-    metadata: { other_objects: { sha256: digit.repeat(64), kinds: { trigger: 1 }, named: [] } },
-  });
-  const { sourceId, agent } = await makeHistory(service, org);
-  const concerns = async (): Promise<readonly string[]> =>
-    (await read(owner, org)).sources[0]?.concerns.filter((each) => each === "schema_drift") ?? [];
-  await makeHistory(service, org, { agent, ...others("1") });
-  await makeHistory(service, org, { agent, ...others("1") });
-  expect(await concerns()).toEqual([]);
-  await service.pool.query(
-    `insert into source_days (org_id, source_id, day, backups, schema_digest, objects_digest)
+test.each([
+  ["a lost trigger", "objects_digest", (digit: string) => ({ sha256: digit.repeat(64) })],
+  [
+    "a trigger with another definition",
+    "definitions_digest",
+    (digit: string) => ({ definitions: { key: "0".repeat(16), kinds: { trigger: digit.repeat(16) } } }),
+  ],
+])(
+  "%s is drift, of one day and of several, and an agent that tells more is none",
+  async (_what, column, of) => {
+    const org = await service.addOrg();
+    const owner = await service.signIn(org);
+    const others = (digit: string) => ({
+      metadata: { other_objects: { sha256: "0".repeat(64), kinds: { trigger: 1 }, named: [], ...of(digit) } },
+    });
+    const { sourceId, agent } = await makeHistory(service, org);
+    const concerns = async (): Promise<readonly string[]> =>
+      (await read(owner, org)).sources[0]?.concerns.filter((each) => each === "schema_drift") ?? [];
+    await makeHistory(service, org, { agent, ...others("1") });
+    await makeHistory(service, org, { agent, ...others("1") });
+    expect(await concerns()).toEqual([]);
+    await service.pool.query(
+      `insert into source_days (org_id, source_id, day, backups, schema_digest, ${column})
      select org_id, source_id, day - 1, 1, schema_digest, 'another' from source_days where source_id = $1`,
-    [sourceId],
-  );
-  expect(await concerns()).toEqual(["schema_drift"]);
-  await service.pool.query("delete from source_days where objects_digest = 'another'");
-  expect(await concerns()).toEqual([]);
-  await makeHistory(service, org, { agent, ...others("2") });
-  expect(await concerns()).toEqual(["schema_drift"]);
-});
+      [sourceId],
+    );
+    expect(await concerns()).toEqual(["schema_drift"]);
+    await service.pool.query(`delete from source_days where ${column} = 'another'`);
+    expect(await concerns()).toEqual([]);
+    await makeHistory(service, org, { agent, ...others("2") });
+    expect(await concerns()).toEqual(["schema_drift"]);
+  },
+);
 
 describe("a source is not proven", () => {
   const HOUR = 3_600_000;

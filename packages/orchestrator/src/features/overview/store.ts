@@ -149,7 +149,7 @@ export async function readDrift(
   const { rows } = await sql<Drift & { source_id: string }>`
     select source_id,
       min(schema_digest) <> max(schema_digest) or coalesce(min(objects_digest) <> max(objects_digest), false)
-        or bool_or(schema_changed) as schema,
+        or coalesce(min(definitions_digest) <> max(definitions_digest), false) or bool_or(schema_changed) as schema,
       min(environment_digest) <> max(environment_digest) or bool_or(environment_changed) as environment
     from source_days
     where org_id = ${orgId} and day >= ${first}::date

@@ -43,6 +43,7 @@ function emptyDay(orgId: string, sourceId: string, day: string): DayRow {
     schemaDigest: null,
     environmentDigest: null,
     objectsDigest: null,
+    definitionsDigest: null,
     schemaChanged: false,
     environmentChanged: false,
     restore_ms: null,
@@ -70,15 +71,18 @@ function addBackup(
   // An agent that reports more from now on changes nothing at the source.
   const others = otherObjectsIn(source_metadata["other_objects"]);
   const objects = others === null ? null : digest([source_metadata["exact_schema_hash"], others.sha256]);
+  const definitions = !others?.definitions ? null : digest([others.definitions]);
   row.schemaChanged ||=
     (row.schemaDigest !== null && row.schemaDigest !== schema) ||
-    (row.objectsDigest !== null && objects !== null && row.objectsDigest !== objects);
+    isChanged(row.objectsDigest, objects) ||
+    isChanged(row.definitionsDigest, definitions);
   row.environmentChanged ||= row.environmentDigest !== null && row.environmentDigest !== environment;
   row.backups += 1;
   row.sizeBytes = size_bytes;
   row.schemaDigest = schema;
   row.environmentDigest = environment;
   row.objectsDigest = objects ?? row.objectsDigest;
+  row.definitionsDigest = definitions ?? row.definitionsDigest;
 }
 
 function addTest(row: DayRow, { result, phases, checks }: RestoreTestPredicate): void {
@@ -88,6 +92,10 @@ function addTest(row: DayRow, { result, phases, checks }: RestoreTestPredicate):
   if (result === "passed" && phases !== undefined)
     row.restore_ms = Math.round(phases.download_ms + phases.decrypt_ms + phases.restore_ms);
 }
+
+/** Of two that are known. */
+const isChanged = (before: string | null, now: string | null): boolean =>
+  before !== null && now !== null && before !== now;
 
 /** Long enough to show a difference. Nobody gains anything from making two alike. */
 function digest(fields: readonly unknown[]): string {
@@ -108,6 +116,7 @@ export interface DayRow {
   environmentDigest: string | null;
   /** Null of agents and engines that report no other objects. */
   objectsDigest: string | null;
+  definitionsDigest: string | null;
   schemaChanged: boolean;
   environmentChanged: boolean;
   restore_ms: number | null;
@@ -117,9 +126,9 @@ export interface DayRow {
 const ADD: PreparedQuery = {
   name: "overview_add_to_days",
   text: `insert into source_days as known (org_id, source_id, day, backups, passed, failed, size_bytes, schema_digest,
-      environment_digest, schema_changed, environment_changed, restore_ms, own_checks, objects_digest)
+      environment_digest, schema_changed, environment_changed, restore_ms, own_checks, objects_digest, definitions_digest)
     select * from unnest($1::text[], $2::text[], $3::date[], $4::int[], $5::int[], $6::int[], $7::bigint[], $8::text[],
-      $9::text[], $10::boolean[], $11::boolean[], $12::bigint[], $13::int[], $14::text[])
+      $9::text[], $10::boolean[], $11::boolean[], $12::bigint[], $13::int[], $14::text[], $15::text[])
     on conflict (org_id, day, source_id) do update set
       backups = known.backups + excluded.backups,
       passed = known.passed + excluded.passed,
@@ -127,12 +136,14 @@ const ADD: PreparedQuery = {
       size_bytes = coalesce(excluded.size_bytes, known.size_bytes),
       schema_changed = known.schema_changed or excluded.schema_changed
         or coalesce(known.schema_digest <> excluded.schema_digest, false)
-        or coalesce(known.objects_digest <> excluded.objects_digest, false),
+        or coalesce(known.objects_digest <> excluded.objects_digest, false)
+        or coalesce(known.definitions_digest <> excluded.definitions_digest, false),
       environment_changed = known.environment_changed or excluded.environment_changed
         or coalesce(known.environment_digest <> excluded.environment_digest, false),
       schema_digest = coalesce(excluded.schema_digest, known.schema_digest),
       environment_digest = coalesce(excluded.environment_digest, known.environment_digest),
       objects_digest = coalesce(excluded.objects_digest, known.objects_digest),
+      definitions_digest = coalesce(excluded.definitions_digest, known.definitions_digest),
       restore_ms = coalesce(excluded.restore_ms, known.restore_ms),
       own_checks = coalesce(excluded.own_checks, known.own_checks)`,
 };
@@ -155,5 +166,6 @@ export function addToDays(session: SqlSession, rows: readonly DayRow[]): Promise
     column(({ restore_ms }) => restore_ms),
     column(({ ownChecks }) => ownChecks),
     column(({ objectsDigest }) => objectsDigest),
+    column(({ definitionsDigest }) => definitionsDigest),
   ]);
 }

@@ -222,6 +222,40 @@ test("drift of the schema is by the exact hash where both backups have one", asy
   expect(items[1]).toMatchObject({ before: "11".repeat(32), after: "22".repeat(32) });
 });
 
+test("drift names what has another definition, of one key, and the kind of what is not named", async () => {
+  const id = await source();
+  const tag = (digit: string): string => digit.repeat(16);
+  const others = (key: string | null, named: [string, string, string?][], kinds: Record<string, string>) => ({
+    schema_summary: { objects: [], omitted: 0 },
+    other_objects: {
+      sha256: "11".repeat(32),
+      kinds: { function: 3, trigger: 1 },
+      named,
+      ...(key === null ? {} : { definitions: { key: tag(key), kinds } }),
+    },
+  });
+  const trigger = (digit: string): [string, string, string] => ["trigger", "public.lines.a", tag(digit)];
+  const metadata = [
+    others(null, [["trigger", "public.lines.a"]], {}),
+    // An agent that sends them from now on changes nothing at the source.
+    others("a", [trigger("1")], { function: tag("2"), trigger: tag("3") }),
+    others("a", [trigger("4")], { function: tag("2"), trigger: tag("5") }),
+    // Of the functions none is named.
+    others("a", [trigger("4")], { function: tag("6"), trigger: tag("5") }),
+    // What another key made cannot be compared, and neither can what is no tag.
+    others("b", [trigger("7")], { function: tag("8"), trigger: tag("9") }),
+    others("b", [["trigger", "public.lines.a", "x"]], { function: "x", trigger: tag("9") }),
+  ];
+  for (const [n, each] of metadata.entries())
+    await recordBackup(service.database, { ...of(id), at: day(n + 1), metadata: each });
+  const { items } = await read(id, "drift");
+  const altered = (name: string) => ({ added: [], removed: [], altered: [name] });
+  expect(items.map(({ field, changes, since }) => [since, field, changes])).toEqual([
+    [day(4).toISOString(), "other_objects", altered("function (definitions)")],
+    [day(3).toISOString(), "other_objects", altered("trigger public.lines.a")],
+  ]);
+});
+
 test("drift names a trigger that a source lost, and tells how many grants, where both backups have them", async () => {
   const id = await source();
   const others = (triggers: string[], grants: number, sha256: string) => ({

@@ -688,6 +688,7 @@ export interface SourceDaysTable {
   schema_digest: Nullable<string>;
   environment_digest: Nullable<string>;
   objects_digest: Nullable<string>;
+  definitions_digest: Nullable<string>;
   schema_changed: Generated<boolean>;
   environment_changed: Generated<boolean>;
   restore_ms: Nullable<number>;

@@ -199,6 +199,7 @@ export const OBJECT_NAMES = OBJECTS(
   `select json_build_array(kind, name) from object
    where kind in ('trigger', 'rule', 'policy', 'event_trigger', 'function', 'statistics', 'operator', 'cast', 'collation', 'text_search', 'foreign_server')
      or (kind = 'type' and exact->>0 not in ('d', 'e'))
+   union all select json_build_array('row_security', name) from relation where relrowsecurity
    union all select json_build_array('publication', quote_ident(pubname)) from pg_publication`,
 );
 

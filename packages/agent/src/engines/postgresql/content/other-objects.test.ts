@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { describeOthers, joinOthers } from "./other-objects.ts";
+import type { DatabaseObject } from "../../content/tagged-objects.ts";
+import { describeOthers, joinOthers, type OtherObjects, withDefinitions } from "./other-objects.ts";
 import { nameInSet } from "../name-in-set.ts";
 
 const NOTHING = { objects: [], omitted: 0 };
@@ -48,4 +49,87 @@ test("several databases count together, and of one that is not known nothing is 
     ],
   });
   expect(of(undefined)).toBeNull();
+});
+
+const KEY = Buffer.alloc(32, 7);
+const definition = (kind: string, name: string, text: string): DatabaseObject => ({
+  kind,
+  name,
+  definition: text,
+});
+
+function tagged(objects: readonly DatabaseObject[], key = KEY, version = "15.4"): OtherObjects {
+  const others = describeOthers(
+    objects.map(({ kind, name }) => [kind, name] as const),
+    3,
+    NOTHING,
+  );
+  const metadata = {
+    engine: "postgresql",
+    engine_version: version,
+    schema_hash: "",
+    schema_summary: NOTHING,
+  };
+  return withDefinitions({ ...metadata, other_objects: others } as never, objects, key)[
+    "other_objects"
+  ] as OtherObjects;
+}
+
+test("a definition has a tag, which only the key and the definition decide", () => {
+  const one = [definition("trigger", "public.a.t", "on"), definition("function", "public.f()", "secret")];
+  const described = tagged(one);
+  expect(described.named).toEqual([
+    ["function", "public.f()", expect.stringMatching(/^[0-9a-f]{16}$/)],
+    ["trigger", "public.a.t", expect.stringMatching(/^[0-9a-f]{16}$/)],
+  ]);
+  expect(JSON.stringify(described)).not.toContain("secret");
+  expect(tagged(one.toReversed())).toEqual(described);
+  const off = tagged([definition("trigger", "public.a.t", "off"), one[1]!]);
+  expect(off.sha256).toBe(described.sha256);
+  expect(off.named[0]).toEqual(described.named[0]);
+  expect(off.named[1]).not.toEqual(described.named[1]);
+  expect(off.definitions?.kinds["function"]).toBe(described.definitions?.kinds["function"]);
+  expect(off.definitions?.kinds["trigger"]).not.toBe(described.definitions?.kinds["trigger"]);
+  expect(off.definitions?.key).toBe(described.definitions?.key);
+  for (const other of [tagged(one, Buffer.alloc(32, 8)), tagged(one, KEY, "16.1")])
+    for (const kind of ["trigger", "function"]) {
+      expect(other.definitions?.key).not.toBe(described.definitions?.key);
+      expect(other.definitions?.kinds[kind]).not.toBe(described.definitions?.kinds[kind]);
+    }
+});
+
+test("the tag of a kind covers what is not named, and no kind of which more is listed than named", () => {
+  const many = functions.map(([kind, name]) => definition(kind, name, "same"));
+  const last = definition("function", "public.f2999(integer)", "other");
+  const [before, after] = [tagged(many), tagged([...many.slice(0, -1), last])];
+  expect(Buffer.byteLength(JSON.stringify(before.named))).toBeLessThanOrEqual(12 * 1024);
+  expect(before.named.some(([, name]) => name === last.name)).toBe(false);
+  expect(after.definitions?.kinds["function"]).not.toBe(before.definitions?.kinds["function"]);
+  const type = definition("type", "public.c", "composite");
+  const others = describeOthers([["type", "public.c"]], 0, NOTHING);
+  const metadata = { engine_version: "15", schema_summary: NOTHING, other_objects: others };
+  const listed = [type, definition("type", "public.mood", "enum")];
+  expect(withDefinitions(metadata as never, listed, KEY)["other_objects"]).toMatchObject({
+    named: [["type", "public.c", expect.any(String)]],
+    definitions: { kinds: {} },
+  });
+});
+
+test("several databases are compared by definition only if each is", () => {
+  const one = tagged([definition("trigger", "public.a.t", "on")]);
+  const off = tagged([definition("trigger", "public.a.t", "off")]);
+  const of = (old: OtherObjects) =>
+    joinOthers(
+      [
+        { name: "shop", others: one },
+        { name: "old", others: old },
+      ],
+      nameInSet,
+      NOTHING,
+    );
+  expect(of(one)?.definitions?.key).toBe(one.definitions?.key);
+  expect(of(one)?.named[0]).toEqual(["trigger", "old.public.a.t", one.named[0]?.[2]]);
+  expect(of(off)?.definitions?.kinds["trigger"]).not.toBe(of(one)?.definitions?.kinds["trigger"]);
+  const { definitions: _, ...without } = one;
+  expect(of(without)).not.toHaveProperty("definitions");
 });

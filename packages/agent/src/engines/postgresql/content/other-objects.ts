@@ -1,13 +1,17 @@
-import { createHash } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
+import { contentTag } from "../../content/content-tag.ts";
+import { type DatabaseObject, taggedKinds } from "../../content/tagged-objects.ts";
+import type { SourceMetadata } from "../../engine.ts";
 import { OBJECT_NAMES } from "./objects.ts";
 import { MAX_SUMMARY_BYTES, type SchemaSummary } from "../../schema.ts";
 import { COUNT_GRANTS, grantsIn } from "../privileges/count-grants.ts";
 import type { PsqlSession } from "../connection/psql-session.ts";
+import { majorOf } from "../connection/version.ts";
 import { rowsOf } from "../schema.ts";
 
 /**
  * Signed in a backup's metadata, so that the next backup shows what the source lost: what the
- * schema hash does not have. It has names and numbers only, because definitions may hold secrets.
+ * schema hash does not have. Definitions may hold secrets, so they are there only as tags.
  */
 export interface OtherObjects {
   /** Over all of these, in hex. */
@@ -16,12 +20,24 @@ export interface OtherObjects {
   readonly kinds: Readonly<Record<string, number>>;
   /** As many as fit, those of the smallest kinds first, sorted by name. */
   readonly named: readonly Named[];
+  /** Absent where the definitions are not known. */
+  readonly definitions?: Definitions;
 }
 
-type Named = readonly [kind: string, name: string];
+/** Also with the tag of its definition, where `definitions` is known. */
+type Named = readonly [kind: string, name: string, tag?: string];
+
+interface Definitions {
+  /** Which key the tags are made with. Tags of another one cannot be compared. */
+  readonly key: string;
+  /** Of a kind, one tag over the tags of all its objects, also of those that are not named. */
+  readonly kinds: Readonly<Record<string, string>>;
+}
 
 const MAX_BYTES = 12 * 1024;
 const MAX_NAME = 200;
+/** Hex digits of a tag: 64 bits, which nobody can search for without the key. */
+const TAG = 16;
 const GRANT = "grant";
 /** Otherwise a source with very many objects would wait for its dump. */
 const LISTING_MS = 10_000;
@@ -61,6 +77,44 @@ export function describeOthers(
   };
 }
 
+/**
+ * Adds the definitions to what `listOtherObjects` described. Each version of PostgreSQL prints them
+ * in its own way, so each has a key of its own.
+ */
+export function withDefinitions(
+  metadata: SourceMetadata,
+  listed: readonly DatabaseObject[],
+  sourceKey: Buffer,
+): SourceMetadata {
+  const others = metadata["other_objects"] as OtherObjects | undefined;
+  if (others === undefined) return metadata;
+  const version = `postgresql ${majorOf(metadata.engine_version)}`;
+  const key = createHmac("sha256", sourceKey).update(version).digest();
+  const kinds = taggedKinds(
+    listed.filter(({ kind }) => Object.hasOwn(others.kinds, kind)),
+    key,
+  );
+  const tags = new Map([...kinds].map(([kind, own]) => [kind, new Map(own)]));
+  const named = others.named.map(([kind, name]): Named => {
+    const tag = tags.get(kind)?.get(name);
+    return tag === undefined ? [kind, name] : [kind, name, tag.slice(0, TAG)];
+  });
+  // Some kinds are listed with more than what is named, which the schema hash has.
+  const whole = [...kinds].filter(([kind, own]) => own.length === others.kinds[kind]);
+  const definitions: Definitions = {
+    key: contentTag(key, ["key"]).slice(0, TAG),
+    kinds: Object.fromEntries(
+      whole.map(([kind, own]) => [kind, contentTag(key, own.toSorted(byName)).slice(0, TAG)]),
+    ),
+  };
+  const summary = metadata["schema_summary"] as SchemaSummary;
+  const sizes = new Map(Object.entries(others.kinds));
+  return {
+    ...metadata,
+    other_objects: { ...others, named: fitting(named, sizes, roomBeside(summary)), definitions },
+  };
+}
+
 /** Those of several databases, whose names `nameIn` changes; null if one is not known. */
 export function joinOthers(
   databases: readonly { readonly name: string; readonly others: OtherObjects | undefined }[],
@@ -73,15 +127,40 @@ export function joinOthers(
   for (const { name, others } of databases) {
     if (others === undefined) return null;
     for (const [kind, count] of Object.entries(others.kinds)) kinds.set(kind, (kinds.get(kind) ?? 0) + count);
-    for (const [kind, own] of others.named) objects.push([kind, nameIn(name, own)]);
+    for (const [kind, own, ...tag] of others.named) objects.push([kind, nameIn(name, own), ...tag]);
     lines.push(JSON.stringify([name, others.sha256]));
   }
   return {
     sha256: createHash("sha256").update(lines.toSorted().join("\n")).digest("hex"),
     kinds: Object.fromEntries([...kinds].toSorted(([a], [b]) => (a < b ? -1 : 1))),
     named: fitting(objects, kinds, roomBeside(summary)),
+    ...joinDefinitions(databases),
   };
 }
+
+/** Only if they are known of each database, under one key. */
+function joinDefinitions(
+  databases: readonly { readonly name: string; readonly others: OtherObjects | undefined }[],
+): { readonly definitions?: Definitions } {
+  const of = databases.map(({ name, others }) => ({ name, definitions: others?.definitions }));
+  const key = of[0]?.definitions?.key;
+  if (key === undefined || of.some(({ definitions }) => definitions?.key !== key)) return {};
+  const kinds = new Map<string, [database: string, tag: string][]>();
+  for (const { name, definitions } of of)
+    for (const [kind, tag] of Object.entries(definitions?.kinds ?? {}))
+      kinds.set(kind, [...(kinds.get(kind) ?? []), [name, tag]]);
+  const digest = (tags: readonly (readonly [string, string])[]): string =>
+    createHash("sha256")
+      .update(JSON.stringify(tags.toSorted(byName)))
+      .digest("hex")
+      .slice(0, TAG);
+  return {
+    definitions: { key, kinds: Object.fromEntries([...kinds].map(([kind, tags]) => [kind, digest(tags)])) },
+  };
+}
+
+const byName = (one: readonly [string, string], other: readonly [string, string]): number =>
+  compare(one[0], other[0]) || compare(one[1], other[1]);
 
 function roomBeside(summary: SchemaSummary): number {
   return Math.min(MAX_BYTES, MAX_SUMMARY_BYTES - Buffer.byteLength(JSON.stringify(summary)));

@@ -9,7 +9,8 @@ import type { Installation } from "../connection/installations.ts";
 import { connectionArguments, PsqlSession, SessionEnded } from "../connection/psql-session.ts";
 import { rowsOf } from "../schema.ts";
 import { type ContentFacts, contentFacts, withContent } from "../content/describe-content.ts";
-import { type ListedObjects, listObjects, NOTHING_LISTED } from "../content/describe-objects.ts";
+import { type ListedObjects, listObjects, NOTHING_LISTED, unchanged } from "../content/describe-objects.ts";
+import { withDefinitions } from "../content/other-objects.ts";
 import { type ArchiveContent, ArchiveReader } from "../content/read-archive.ts";
 import { type Quoting, withoutNeedlessQuotes } from "./needless-quotes.ts";
 import { connectionFailed, outputOf } from "../connection/session-error.ts";
@@ -35,6 +36,8 @@ export interface DatabaseToDump {
   readonly tablesListed?: number;
   /** The key under which the tables' content is signed. Without it, no content is signed. */
   readonly contentKey?: Buffer | undefined;
+  /** See definitions-key.ts. */
+  readonly definitionsKey?: Buffer | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -131,12 +134,16 @@ export class DatabaseDump {
 
   /** @throws RunError */
   async metadata(): Promise<SourceMetadata> {
-    const { contentKey } = this.#database;
+    const { contentKey, definitionsKey } = this.#database;
     try {
       const { metadata, facts } = await this.#describe();
       if (contentKey === undefined) return metadata;
       const objects = { before: this.#objects, after: await this.#listObjects() };
-      return withContent(metadata, facts, objects, this.#content, contentKey);
+      const described = withContent(metadata, facts, objects, this.#content, contentKey);
+      const listed = unchanged(objects.before.objects, objects.after.objects);
+      return definitionsKey === undefined || listed === null
+        ? described
+        : withDefinitions(described, listed, definitionsKey);
     } catch (error) {
       throw error instanceof SessionEnded
         ? connectionFailed(`the connection to ${this.#database.what} broke`, error)
