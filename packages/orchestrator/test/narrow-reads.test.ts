@@ -62,7 +62,8 @@ test("a page of a timeline reads each kind of record only as far back as the pag
   const path = `/api/orgs/${org.id}/sources/${of.sourceId}/timeline?limit=20`;
   const tables = ["receipts", "backups", "commands"];
   const { answer, rows } = await readBy(path, owner.token, tables);
-  // One more than the page has: receipts of ten days and a half. With backups, seven days are enough.
+  // One more than the page has: receipts of ten days and a half. With backups, seven days are
+  // enough.
   expect(rows).toEqual({ receipts: 21, backups: 10, commands: 6 });
   const whole = await owner.get(path.replace("limit=20", "limit=200"));
   expect(answer.json["items"]).toEqual((whole.json["items"] as unknown[]).slice(0, 20));
