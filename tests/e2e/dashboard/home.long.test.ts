@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { declareSource, heartbeatBody } from "../harness/backups.ts";
+import { api } from "../harness/https.ts";
 import { attach } from "../harness/organisation.ts";
 import { accepted, restoreTestStatement } from "../harness/statements.ts";
 import { expectAccessible, screenshotsOf } from "./open-dashboard.ts";
@@ -226,6 +227,30 @@ describe("an organisation with a history", () => {
     expect(scrollWidth).toBe(clientWidth);
   });
 
+  test("a page that fails to load says so, and retries on request", async () => {
+    const page = await dashboard.open(null);
+    await page.context().route("**/overview?*", (route) => route.abort());
+    await page.context().addCookies([
+      {
+        name: "__Host-attestore_session",
+        value: org.owner.token,
+        url: dashboard.server.url,
+        httpOnly: true,
+        secure: true,
+        sameSite: "Strict",
+      },
+    ]);
+    await page.goto(dashboard.server.url);
+    const alert = page.getByRole("alert");
+    await alert.waitFor();
+    await expect.poll(() => alert.textContent()).toContain("The service does not answer.");
+    await expectAccessible(page);
+    await screenshotsOf(page, "home-failed");
+    await page.context().unroute("**/overview?*");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await headline(page).waitFor();
+  });
+
   test("a new row appears in a list by itself, and the row being read stays where it is", async () => {
     const page = await dashboard.open(org.owner);
     await readOnlyOnceItListens(page, "**/api/orgs/*/receipts?*");
@@ -260,5 +285,19 @@ describe("an organisation with a history", () => {
     await headline(page).waitFor();
     await expect.poll(() => page.getByText(/Your next step|steps done/).count()).toBe(0);
     await expectAccessible(page);
+  });
+
+  test("signing out in one tab ends the session in every tab", async () => {
+    const token = await dashboard.signIn(org.owner.email);
+    const page = await dashboard.open({ ...org.owner, token });
+    await headline(page).waitFor();
+    // The page is connected by now; a second tab of the same browser gets events through it.
+    neverReuse(page);
+    const tab = await page.context().newPage();
+    await tab.goto(dashboard.server.url);
+    await headline(tab).waitFor();
+    const signedOut = await api(dashboard.server, { method: "POST", path: "/api/auth/logout", token });
+    expect(signedOut.status).toBe(200);
+    for (const one of [page, tab]) await one.getByRole("heading", { name: "Sign in" }).waitFor();
   });
 });

@@ -8,14 +8,12 @@ import {
   archive,
   billing,
   dashboard,
-  headline,
   org,
   prove,
   rowOf,
   useDashboard,
   useHistory,
 } from "./home-history.ts";
-import { neverReuse } from "./reused-pages.ts";
 
 useDashboard();
 
@@ -111,43 +109,5 @@ describe("an organisation with a history", () => {
     await expect.poll(() => names()).toEqual(["billing", "new-db", "archive", "orders-db"]);
     await page.getByRole("button", { name: "Sort again, worst first" }).click();
     await expect.poll(() => names()).toEqual(["billing", "new-db", "orders-db", "archive"]);
-  });
-
-  test("a page that fails to load says so, and retries on request", async () => {
-    const page = await dashboard.open(null);
-    await page.context().route("**/overview?*", (route) => route.abort());
-    await page.context().addCookies([
-      {
-        name: "__Host-attestore_session",
-        value: org.owner.token,
-        url: dashboard.server.url,
-        httpOnly: true,
-        secure: true,
-        sameSite: "Strict",
-      },
-    ]);
-    await page.goto(dashboard.server.url);
-    const alert = page.getByRole("alert");
-    await alert.waitFor();
-    await expect.poll(() => alert.textContent()).toContain("The service does not answer.");
-    await expectAccessible(page);
-    await screenshotsOf(page, "home-failed");
-    await page.context().unroute("**/overview?*");
-    await page.getByRole("button", { name: "Try again" }).click();
-    await headline(page).waitFor();
-  });
-
-  test("signing out in one tab ends the session in every tab", async () => {
-    const token = await dashboard.signIn(org.owner.email);
-    const page = await dashboard.open({ ...org.owner, token });
-    await headline(page).waitFor();
-    // The page is connected by now; a second tab of the same browser gets events through it.
-    neverReuse(page);
-    const tab = await page.context().newPage();
-    await tab.goto(dashboard.server.url);
-    await headline(tab).waitFor();
-    const signedOut = await api(dashboard.server, { method: "POST", path: "/api/auth/logout", token });
-    expect(signedOut.status).toBe(200);
-    for (const one of [page, tab]) await one.getByRole("heading", { name: "Sign in" }).waitFor();
   });
 });

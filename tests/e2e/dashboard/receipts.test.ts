@@ -24,43 +24,6 @@ import { checksThat, heading, line, verdict, verdictIs } from "./verdicts.ts";
 useReceiptsDashboard();
 
 describe("receipts", () => {
-  test("receipts are listed, filtered, and explained in plain words", async () => {
-    const page = await dashboard.open(org.owner, "/receipts");
-    await heading(page, "Receipts").waitFor();
-    await page.getByRole("link", { name: "Restore test passed" }).waitFor();
-    await expect.poll(() => page.getByRole("table", { name: "Receipts" }).getByRole("row").count()).toBe(5);
-    await expectAccessible(page);
-    await screenshotsOf(page, "receipts");
-
-    await page.getByLabel("Result").selectOption("failed");
-    await page.getByRole("link", { name: "Restore test FAILED" }).waitFor();
-    await expect.poll(() => page.getByRole("table", { name: "Receipts" }).getByRole("row").count()).toBe(2);
-    expect(new URL(page.url()).searchParams.get("result")).toBe("failed");
-    await page.getByLabel("Kind").selectOption("backup");
-    await page.getByText("No receipt matches the filter.").waitFor();
-    await page.getByRole("link", { name: "Show all" }).click();
-    await page.getByLabel("Source").selectOption({ label: "invoices" });
-    await page.getByRole("link", { name: "Restore test FAILED" }).waitFor({ state: "detached" });
-    await page.getByRole("link", { name: "Restore test passed" }).click();
-
-    await heading(page, "Restore test passed").waitFor();
-    await page.getByText(/restored it into SQLite .*, and all \d+ checks held/).waitFor();
-    const checks = page.getByRole("table", { name: "Checks" });
-    const invoices = checks.getByRole("row", { name: /held has-invoices .*n >= 100 n = 500/ });
-    await invoices.getByText(/^Last shown to fail on .*, by an empty invoices$/).waitFor();
-    await page.getByText("Restoring").waitFor();
-    // What this browser verified by itself; nobody has cosigned.
-    const certificate = page.getByRole("region", { name: "Certificate" });
-    await expect
-      .poll(() => certificate.getByRole("status").getByRole("listitem").allTextContents())
-      .toEqual(["Signature valid", "In the log", "No witness checked"]);
-    await certificate.getByText("with keys that the service gave").waitFor();
-    await certificate.getByText("Details", { exact: true }).click();
-    await certificate.getByText("SHA-256 of the ciphertext").waitFor();
-    await expectAccessible(page);
-    await screenshotsOf(page, "receipt");
-  });
-
   test("the receipt of a failed test says first that the test failed, and why", async () => {
     const page = await dashboard.open(org.owner, `/receipts/${failedReceipt}`);
     await heading(page, "Restore test FAILED").waitFor();

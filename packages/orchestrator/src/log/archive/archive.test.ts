@@ -1,95 +1,25 @@
 /** Old envelopes go into files and come back, whatever happens in between. */
-import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { ReceiptEntry } from "../../features/receipts/receipt-entry.ts";
-import { DiskFiles } from "../../platform/objects/disk-files.ts";
+import { describe, expect, test } from "vitest";
 import type { ServiceFiles } from "../../platform/objects/service-files.ts";
-import { addOldReceipts } from "../../../test/log/old-receipts.ts";
-import { openLogWorld, type LogWorld, type TestAgent, type TestBackup } from "../../../test/log/log-world.ts";
-import { fsck } from "../fsck/fsck.ts";
-import { archiveReceipts, listArchivable } from "./archive-receipts.ts";
+import { listArchivable } from "./archive-receipts.ts";
 import { unarchiveNewest } from "./unarchive-receipts.ts";
+import {
+  add,
+  agent,
+  archive,
+  archivedFiles,
+  directory,
+  files,
+  findings,
+  rows,
+  useArchive,
+  world,
+} from "../../../test/log/archive-world.ts";
 
-const DAY_MS = 86_400_000;
-const { signal } = new AbortController();
-const daysAgo = (days: number): Date => new Date(Date.now() - days * DAY_MS);
-
-let world: LogWorld;
-let directory: string;
-let files: DiskFiles;
-let agent: TestAgent;
-let backup: TestBackup;
-beforeAll(async () => {
-  world = await openLogWorld();
-});
-afterAll(() => world.close());
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), "attestore-archive-"));
-  files = new DiskFiles(directory);
-  agent = await world.addAgent(await world.addOrg());
-  backup = await world.addBackup(agent);
-  return async () => {
-    await rm(directory, { recursive: true });
-    // fsck would verify these receipts again in each later test.
-    await world.pool.query("truncate orgs cascade");
-  };
-});
-
-const add = (count: number, ago: number, ended_ms?: number): Promise<ReceiptEntry[]> =>
-  addOldReceipts(world.pool, agent, {
-    backups: [backup],
-    count,
-    from: daysAgo(ago),
-    every_ms: 1000,
-    ...(ended_ms === undefined ? {} : { ended_ms }),
-  });
-
-const archive = (to: ServiceFiles = files, days = 100, requireStore = () => Promise.resolve()) =>
-  archiveReceipts(
-    { db: world.byClock, files: to, requireStore },
-    { orgId: agent.orgId, before: daysAgo(days), signal },
-  );
-
-interface Row {
-  id: string;
-  envelope: Buffer | null;
-  archived_start: number | null;
-  archived_length: number | null;
-}
-
-async function rows(): Promise<Row[]> {
-  const { rows: found } = await world.pool.query<Row>(
-    "select id, envelope, archived_start, archived_length from receipts where org_id = $1 order by log_index",
-    [agent.orgId],
-  );
-  return found;
-}
-
-/** Of this organisation. */
-async function findings(from: ServiceFiles | null = files): Promise<string[]> {
-  const found: string[] = [];
-  const { identity } = world.addReplica().signer;
-  await fsck({
-    pool: world.pool,
-    identity,
-    files: from,
-    onFinding: ({ orgId, message }) => {
-      if (orgId === agent.orgId) found.push(message);
-    },
-  });
-  return found;
-}
-
-async function archivedFiles(): Promise<string[]> {
-  const names = await readdir(directory, { recursive: true, withFileTypes: true });
-  return names
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))
-    .toSorted();
-}
+useArchive();
 
 describe("archiving", () => {
   test("moves whole groups of 256 entries that are all old, byte for byte, and fsck reads them there", async () => {
@@ -204,16 +134,6 @@ describe("archiving", () => {
     expect(await archivedFiles()).toEqual(left);
   });
 
-  test("two replicas at once archive each entry once", async () => {
-    await add(1024, 200);
-    const done = await Promise.all([archive(), archive(), archive()]);
-    expect(done.reduce((sum, { files: count }) => sum + count, 0)).toBe(4);
-    expect(done.reduce((sum, { receipts }) => sum + receipts, 0)).toBe(1024);
-    expect((await rows()).every(({ envelope }) => envelope === null)).toBe(true);
-    expect(await archivedFiles()).toHaveLength(4);
-    expect(await findings()).toEqual([]);
-  });
-
   test("another organisation's receipts, or others than were read, are not taken", async () => {
     const entries = await add(256, 200);
     const other = await world.addOrg();
@@ -250,33 +170,6 @@ describe("a file of the archive", () => {
     const missing = await findings();
     expect(missing).toHaveLength(entries.length);
     expect(missing[0]).toMatch(/is missing or too short$/);
-  });
-
-  test.each([
-    ["archived_length = 2147483647", "names a place that the archive cannot have"],
-    ["log_index = -1", "names a place that the archive cannot have"],
-    ["org_id = '../x'", "names a place that the archive cannot have"],
-    ["archived_start = 2147483646", "is missing or too short"],
-    ["archived_in = '\\x0000000000000000'", "is missing or too short"],
-  ])("a row with %s is one finding, and the others are still looked at", async (damage, said) => {
-    const entries = await add(256, 200);
-    await archive();
-    const id = entries[9]?.id ?? "";
-    const { rows: sound } = await world.pool.query("select * from receipts where id = $1", [id]);
-    expect(sound).toHaveLength(1);
-    await world.pool.query(`update receipts set ${damage} where id = $1`, [id]);
-    const found = await findings();
-    expect(found.filter((message) => message.includes(said))).toEqual([expect.stringContaining(id)]);
-  });
-
-  test("can be left unread, and is then named and not counted", async () => {
-    await add(300, 200);
-    await archive();
-    await rm(await only());
-    const { identity } = world.addReplica().signer;
-    const { counts } = await fsck({ pool: world.pool, identity, files: null, onFinding: () => undefined });
-    expect(counts.unread).toBeGreaterThanOrEqual(256);
-    expect(await findings(null)).toEqual([]);
   });
 });
 
