@@ -130,6 +130,8 @@ test("several databases are compared by definition only if each is", () => {
   expect(of(one)?.definitions?.key).toBe(one.definitions?.key);
   expect(of(one)?.named[0]).toEqual(["trigger", "old.public.a.t", one.named[0]?.[2]]);
   expect(of(off)?.definitions?.kinds["trigger"]).not.toBe(of(one)?.definitions?.kinds["trigger"]);
+  const untagged = { ...one, definitions: { key: one.definitions!.key, kinds: {} } };
+  expect(of(untagged)?.definitions).toEqual(untagged.definitions);
   const { definitions: _, ...without } = one;
   expect(of(without)).not.toHaveProperty("definitions");
 });

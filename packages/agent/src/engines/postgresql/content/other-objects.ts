@@ -149,6 +149,10 @@ function joinDefinitions(
   for (const { name, definitions } of of)
     for (const [kind, tag] of Object.entries(definitions?.kinds ?? {}))
       kinds.set(kind, [...(kinds.get(kind) ?? []), [name, tag]]);
+  // One that only some of them have a tag of is left out: which ones may be others the next time.
+  for (const { others } of databases)
+    for (const kind of Object.keys(others?.kinds ?? {}))
+      if (others?.definitions?.kinds[kind] === undefined) kinds.delete(kind);
   const digest = (tags: readonly (readonly [string, string])[]): string =>
     createHash("sha256")
       .update(JSON.stringify(tags.toSorted(byName)))
