@@ -1,12 +1,12 @@
 import { readdirSync } from "node:fs";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
-import { testBackup } from "./back-and-test.ts";
-import { expect } from "vitest";
+import { backUp, testBackup } from "./back-and-test.ts";
+import { afterAll, beforeAll, expect } from "vitest";
 import { readCiphertext } from "../../src/crypto/ciphertext.ts";
 import { unseal } from "../../src/crypto/unseal.ts";
 import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
-import { childrenNamed, reseal, type Resealed, type TestPlace } from "./scratch.ts";
+import { childrenNamed, makeTestPlace, reseal, type Resealed, type TestPlace } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
 const WEIRD = `"we ""ird:\\! touch /tmp/no; é"`;
@@ -96,3 +96,29 @@ export async function testContent(
   for (const name of ["psql", "pg_dump", "pg_restore"]) expect(childrenNamed(name), name).toEqual([]);
   return tested;
 }
+
+export let place: TestPlace;
+export let server: SourcePostgres;
+/** Of the source as it is at the beginning. */
+export let backup: MadeBackup;
+
+/** For a file's tests: one source and one backup of it. */
+export function useContentSource(): void {
+  beforeAll(async () => {
+    place = await makeTestPlace();
+    server = await startContentSource(place);
+    backup = await back();
+  });
+  afterAll(async () => {
+    await server?.close();
+    await place?.remove();
+  });
+}
+
+export const back = (more: Partial<SourceConfigOf<"postgresql">> = {}): Promise<MadeBackup> =>
+  backUp(place, { ...server.source, ...more });
+
+export const testIt = (
+  made: MadeBackup,
+  more: Parameters<typeof testContent>[3] = {},
+): Promise<RestoreTestResult> => testContent(place, server, made, more);

@@ -1,39 +1,22 @@
 import { createHmac } from "node:crypto";
 import { execFileSync } from "node:child_process";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import type { SourceConfigOf } from "../../src/config/source-config.ts";
+import { expect, test } from "vitest";
 import { contentDigest } from "../../src/engines/content/content-digest.ts";
 import { openContentKey } from "../../src/runs/content-key.ts";
-import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
-import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
-import { backUp } from "./back-and-test.ts";
-import { makeTestPlace, type TestPlace } from "./scratch.ts";
-import { changed, contentOf, startContentSource, testContent } from "./content-source.ts";
-import { type SourcePostgres } from "./source-postgres.ts";
+import {
+  back,
+  backup,
+  changed,
+  contentOf,
+  place,
+  server,
+  testIt,
+  useContentSource,
+} from "./content-source.ts";
 
 /** What came back is what went in: the content of PostgreSQL's tables. */
 
-let place: TestPlace;
-let server: SourcePostgres;
-let backup: MadeBackup;
-
-beforeAll(async () => {
-  place = await makeTestPlace();
-  server = await startContentSource(place);
-  backup = await back();
-});
-
-afterAll(async () => {
-  await server?.close();
-  await place?.remove();
-});
-
-function back(more: Partial<SourceConfigOf<"postgresql">> = {}): Promise<MadeBackup> {
-  return backUp(place, { ...server.source, ...more });
-}
-
-const testIt = (made: MadeBackup, more: Parameters<typeof testContent>[3] = {}): Promise<RestoreTestResult> =>
-  testContent(place, server, made, more);
+useContentSource();
 
 test("an unchanged copy passes, and the receipts name everything that was compared and that was not", async () => {
   const { tables, content } = backup.sourceMetadata as unknown as {
