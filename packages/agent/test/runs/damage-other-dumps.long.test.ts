@@ -103,7 +103,7 @@ const note = (of: string): string => `concat('please leave parcel ', ${of}, ' wi
 
 test("damage to dumps of MariaDB is noticed as the table says", async () => {
   const table = new DamageTable("MariaDB", HEADING);
-  const socket = decodeURIComponent(/socket=(.*)$/.exec(mariadb.url("root", ""))?.[1] ?? "");
+  const { socket } = mariadb;
   const changes: Record<Change, string> = {
     none: "",
     bare: "",

@@ -28,8 +28,7 @@ afterAll(async () => {
 });
 
 async function dumpedWith(...args: readonly string[]): Promise<RestoreTestResult> {
-  const socket = decodeURIComponent(/socket=(.*)$/.exec(server.url("root", ""))?.[1] ?? "");
-  const common = ["--no-defaults", `--socket=${socket}`, "--user=root"];
+  const common = ["--no-defaults", `--socket=${server.socket}`, "--user=root"];
   const dumps = join(place.dir, "dumps");
   const program = server.product === "MySQL" ? "mysqldump" : "mariadb-dump";
   writeFileSync(join(dumps, "a.dump"), execFileSync(program, [...common, ...args], { maxBuffer: 64 << 20 }));

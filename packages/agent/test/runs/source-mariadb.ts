@@ -9,6 +9,7 @@ import { openProcessPlace } from "../../src/sandboxes/process/process-place.ts";
 export interface SourceMariadb {
   readonly product: Product;
   readonly source: SourceConfigOf<"mariadb" | "mysql">;
+  readonly socket: string;
   /** Such as mysql://user:password@localhost/db?socket=… */
   url(user: string, password: string, database?: string): string;
   sql(statements: string): string;
@@ -76,6 +77,7 @@ export async function startSourceMariadb(
   process.env["TEST_MARIADB_URL"] = url("root", "");
   return {
     product: program.product,
+    socket,
     source: {
       slug: "shop",
       engine: program.product === "MariaDB" ? "mariadb" : "mysql",

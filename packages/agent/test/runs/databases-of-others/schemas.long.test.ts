@@ -1,17 +1,16 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { comparedContent } from "@attestore/proof";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { SourceConfig } from "../../src/config/source-config.ts";
-import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
-import { backUp, testBackup } from "./back-and-test.ts";
-import { makeTestPlace, type TestPlace } from "./scratch.ts";
-import { type SourceMariadb, startSourceMariadb } from "./source-mariadb.ts";
-import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
+import type { SourceConfig } from "../../../src/config/source-config.ts";
+import type { RestoreTestResult } from "../../../src/runs/restore-and-check.ts";
+import { backUp, testBackup } from "../back-and-test.ts";
+import { makeTestPlace, type TestPlace } from "../scratch.ts";
+import { type SourcePostgres, startSourcePostgres } from "../source-postgres.ts";
+import { unpackedPrograms } from "./programs.ts";
 
-/** Databases that others wrote, as Debian ships them, come back with every object as it was. */
+/** Schemas that others wrote, as Debian ships them, come back with every object as it was. */
 
 /** Each program's own scripts, in their order. */
 const DATABASES: Readonly<Record<string, readonly string[]>> = {
@@ -31,15 +30,12 @@ const DATABASES: Readonly<Record<string, readonly string[]>> = {
 
 let place: TestPlace;
 let server: SourcePostgres;
-let mariadb: SourceMariadb;
 let schemas: string;
 
 beforeAll(async () => {
-  schemas = execFileSync(join(import.meta.dirname, "../../../../tools/install-schemas"), {
-    encoding: "utf8",
-  }).trim();
+  schemas = unpackedPrograms();
   place = await makeTestPlace();
-  [server, mariadb] = await Promise.all([startSourcePostgres(place.dir), startSourceMariadb(place.dir)]);
+  server = await startSourcePostgres(place.dir);
   for (const [name, scripts] of Object.entries(DATABASES)) {
     server.sql(`create database ${name} template template0`);
     for (const script of scripts) {
@@ -57,7 +53,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await Promise.all([server?.close(), mariadb?.close()]);
+  await server?.close();
   await place?.remove();
 });
 
@@ -93,52 +89,6 @@ test.each([
   expect(objects).toMatchObject({ result: "passed", observed: { differing: 0 } });
   expect(objects?.observed).not.toHaveProperty("not_compared");
   expect(objects?.observed["objects"]).toBeGreaterThan(100);
-});
-
-/** Its own installer makes MediaWiki's database, with its first user and page. */
-function installMediawiki(options: readonly string[]): void {
-  const modules =
-    "mysqlnd ctype dom fileinfo iconv intl mbstring mysqli pgsql tokenizer xml xmlreader simplexml";
-  const installed = join(place.dir, "mediawiki");
-  mkdirSync(installed, { recursive: true });
-  execFileSync(
-    join(schemas, "usr/bin/php8.2"),
-    [
-      "-n",
-      ...[`extension_dir=${join(schemas, "usr/lib/php/20220829")}`, "memory_limit=512M"].map(
-        (each) => `-d${each}`,
-      ),
-      ...modules.split(" ").map((each) => `-dextension=${each}`),
-      join(schemas, "usr/share/mediawiki/maintenance/install.php"),
-      ...options,
-      "--dbname=wiki",
-      `--confpath=${installed}`,
-      "--pass=correct horse battery",
-      "Wiki",
-      "Ada",
-    ],
-    { stdio: ["ignore", "ignore", "inherit"], env: { ...process.env, TMPDIR: place.dir } },
-  );
-  rmSync(installed, { recursive: true });
-}
-
-test("MediaWiki comes back on PostgreSQL and on MariaDB, with every table's rows and every object compared", async () => {
-  server.sql("create database wiki template template0; create role wiki superuser login password 'wiki'");
-  const host = server.environment["PGHOST"] ?? "";
-  installMediawiki(["--dbtype=postgres", `--dbserver=${host}`, "--dbuser=wiki", "--dbpass=wiki"]);
-  process.env["TEST_WIKI_URL"] = server.url(server.environment["PGUSER"] ?? "", "", "wiki");
-  const wiki = { ...server.source, connection: { kind: "env", name: "TEST_WIKI_URL" } } as const;
-  const socket = decodeURIComponent(/socket=(.*)$/.exec(mariadb.url("root", ""))?.[1] ?? "");
-  installMediawiki(["--dbtype=mysql", `--dbserver=localhost:${socket}`, "--dbuser=root", "--dbpass="]);
-  for (const source of [wiki, { ...mariadb.source, databases: ["wiki"] }]) {
-    const tested = await roundTrip(source);
-    expect(tested.reason).toBeUndefined();
-    const compared = comparedContent(tested.checks);
-    expect(compared).toMatchObject({ differing: 0, notCompared: 0, objects: { differing: 0 } });
-    expect(compared?.objects).not.toHaveProperty("notCompared");
-    expect(compared?.tables).toBeGreaterThan(50);
-    expect(compared?.objects?.count).toBeGreaterThan(150);
-  }
 });
 
 test("eight schemas of Debian come back, each with every table's rows and every object compared", async () => {
