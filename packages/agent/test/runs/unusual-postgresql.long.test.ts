@@ -338,6 +338,16 @@ test("options that a dump has in another order pass, and comments and grants tha
   expect(named).toMatch(/objects compared, not compared: all of the kind grants on system objects; /);
 });
 
+test("an extension in another schema than the one that it needs comes back where it was, and so does the other", async () => {
+  server.sql(`create database maps template template0;
+    \\connect maps
+    create schema geo; create extension cube; create extension earthdistance with schema geo;
+    create table places (at cube); insert into places values ('(1, 2, 3)');`);
+  const tested = await testBackup(place, server.source, await backUp(place, of("maps")));
+  expect(tested.reason).toBeUndefined();
+  expect(comparedContentText(tested.checks)).not.toContain("not compared");
+});
+
 test("what no dump has, and grants on extensions' objects, are named", async () => {
   server.sql(`create role unheard; create database unheard template template0;
     \\connect unheard

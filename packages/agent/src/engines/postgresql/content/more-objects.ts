@@ -173,12 +173,14 @@ const ADDED_TO_EXTENSIONS = `
 
 /**
  * Queries for the values of the copy's sequences that were never used, 100 each: the server tells
- * them only to whoever reads the sequence itself.
+ * them only to whoever reads the sequence itself. `offset 0`: the server asks none of them before
+ * it has left out those of extensions, which the loading role may not read.
  */
 const SEQUENCES_TO_READ = `
   select json_build_array(string_agg(format('select json_build_array(%L, last_value::text) from %I.%I where not is_called', nspname || '.' || relname, nspname, relname), ' union all '))
-  from (select n.nspname, c.relname, row_number() over (order by c.oid) / 100 as part
-    from pg_class c join pg_namespace n on n.oid = c.relnamespace where ${OWN_RELATION("'S'")} and case c.relkind when 'S' then pg_sequence_last_value(c.oid) is null end) unused
+  from (select own.*, row_number() over (order by own.oid) / 100 as part
+    from (select n.nspname, c.relname, c.oid from pg_class c join pg_namespace n on n.oid = c.relnamespace where ${OWN_RELATION("'S'")} offset 0) own
+    where pg_sequence_last_value(own.oid) is null) unused
   group by part`;
 
 /**

@@ -20,10 +20,15 @@ export const LOADING_ROLE = "attestore_load";
  */
 const MADE_BEFOREHAND: ReadonlySet<string> = new Set([
   "address_standardizer",
+  "address_standardizer_data_us",
   "amcheck",
   "autoinc",
   "bloom",
+  // earthdistance needs it, and would put it into its own schema.
+  "cube",
   "earthdistance",
+  // The same of postgis_tiger_geocoder.
+  "fuzzystrmatch",
   "hypopg",
   "insert_username",
   "moddatetime",
@@ -38,6 +43,10 @@ const MADE_BEFOREHAND: ReadonlySet<string> = new Set([
   "pgstattuple",
   "postgres_fdw",
   "postgis",
+  // It reads files through GDAL, whose drivers only a superuser may switch on.
+  "postgis_raster",
+  "postgis_sfcgal",
+  "postgis_tiger_geocoder",
   "postgis_topology",
   "sslinfo",
   "vector",
@@ -46,10 +55,18 @@ const MADE_BEFOREHAND: ReadonlySet<string> = new Set([
 const CREATE_EXTENSION =
   /^CREATE EXTENSION IF NOT EXISTS ("(?:[^"\n]|"")+"|[a-z_][a-z0-9_]*) WITH SCHEMA ("(?:[^"\n]|"")+"|[a-z_][a-z0-9_]*);$/gm;
 
+/**
+ * Schemas, besides its own, that an extension's script makes if they are not there yet. They are no
+ * part of the extension, so a dump creates them, unless somebody dropped them.
+ */
+const ALSO_MADE: ReadonlyMap<string, string> = new Map([["postgis_tiger_geocoder", "tiger_data"]]);
+
 /** An extension of the list above that a dump creates. */
 export interface WantedExtension {
   readonly name: string;
   readonly schema: string;
+  /** Those of `ALSO_MADE`, each with whether the dump creates it too. */
+  readonly more: readonly { readonly schema: string; readonly isInDump: boolean }[];
 }
 
 const ALONE =
@@ -90,9 +107,10 @@ export function needsOf(sql: string): Needs {
  * them too.
  */
 export function schemasMadeFor({ extensions, makesPublic }: Needs): ReadonlySet<string> {
-  const ofExtensions = extensions.flatMap(({ schema }) =>
-    schema === "public" || schema.startsWith("pg_") ? [] : [schema],
-  );
+  const ofExtensions = extensions.flatMap(({ schema, more }) => [
+    ...(schema === "public" || schema.startsWith("pg_") ? [] : [schema]),
+    ...more.filter(({ isInDump }) => isInDump).map((each) => each.schema),
+  ]);
   return new Set([...(makesPublic ? ["public"] : []), ...ofExtensions]);
 }
 
@@ -100,7 +118,12 @@ export function schemasMadeFor({ extensions, makesPublic }: Needs): ReadonlySet<
 function wantedExtensions(sql: string): WantedExtension[] {
   return [...sql.matchAll(CREATE_EXTENSION)]
     .map(([, name = "", schema = ""]) => ({ name: unquotedName(name), schema: unquotedName(schema) }))
-    .filter(({ name }) => MADE_BEFOREHAND.has(name));
+    .filter(({ name }) => MADE_BEFOREHAND.has(name))
+    .map((extension) => {
+      const also = ALSO_MADE.get(extension.name);
+      if (also === undefined) return { ...extension, more: [] };
+      return { ...extension, more: [{ schema: also, isInDump: sql.includes(`\nCREATE SCHEMA ${also};\n`) }] };
+    });
 }
 
 /**
@@ -127,18 +150,21 @@ export async function giveToLoader(
       `select 'alter schema public owner to ${LOADING_ROLE}'`,
     ])
       await execute(session, statement);
-    for (const { name, schema } of extensions) {
-      await execute(
-        session,
-        `select format('create schema if not exists %I authorization ${LOADING_ROLE}', ${literal(schema)})
-         where ${literal(schema)} operator(pg_catalog.!~) '^pg_'`,
-      );
+    for (const { name, schema, more } of extensions) {
+      for (const each of [schema, ...more.map((other) => other.schema)])
+        await execute(
+          session,
+          `select format('create schema if not exists %I authorization ${LOADING_ROLE}', ${literal(each)})
+           where ${literal(each)} operator(pg_catalog.!~) '^pg_'`,
+        );
       // If the extension is not installed here, the dump itself will fail and say so.
       await execute(
         session,
         `select format('create extension if not exists %I with schema %I cascade', ${literal(name)}, ${literal(schema)})
          where exists (select from pg_available_extensions where pg_available_extensions.name operator(pg_catalog.=) ${literal(name)})`,
       );
+      for (const other of more.filter(({ isInDump }) => !isInDump))
+        await execute(session, `select format('drop schema %I', ${literal(other.schema)})`);
     }
     for (const grant of OF_EXTENSIONS) await execute(session, grant);
     // The dump has comments on the extensions, and only an extension's owner may set one.

@@ -4,8 +4,9 @@ import type { Child, Exit } from "../../../processes/child.ts";
 import { feed } from "../../../processes/feed.ts";
 import { stopIfAborted } from "../../../errors/run-error.ts";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
-import type { ScratchServer } from "../../scratch-server.ts";
+import type { ScratchFiles, ScratchServer } from "../../scratch-server.ts";
 import { type LookedInto, lookIntoArchive, lookIntoFile } from "./archive-start.ts";
+import { extensionRowsFirst } from "./extension-rows.ts";
 import { NOTHING_WANTED, type Wanted } from "./wanted-of-dump.ts";
 import { applySettings } from "../database/database-settings.ts";
 import { giveToLoader, LOADING_ROLE, type Needs } from "../database/loading-role.ts";
@@ -146,7 +147,15 @@ async function onlyEntries(
 ): Promise<readonly string[]> {
   const entries = found?.restored.entries ?? null;
   if (entries === null || files === null) return [];
-  const name = `entries-${database}`;
+  return listOf(files, `entries-${database}`, entries, signal);
+}
+
+async function listOf(
+  files: ScratchFiles,
+  name: string,
+  entries: string,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
   await files.write(name, Readable.from([Buffer.from(entries)]), signal);
   return [`--use-list=${join(files.directory, name)}`];
 }
@@ -171,22 +180,33 @@ export async function restoreFile(
   const looked = role === null ? null : await lookIntoFile(server, { format, path }, wanted, signal);
   const schemas =
     looked === null ? new Set<string>() : await prepareFor(server, database, looked.needs, signal);
-  const only = await onlyEntries(server, database, looked, signal);
-  const args = [`--format=${format}`, `--jobs=${jobs}`, path];
+  const dump = [`--format=${format}`, path];
+  const common = { server, database, role, isFedDirectly: false, signal };
+  let only = await onlyEntries(server, database, looked, signal);
+  const { files } = server;
+  if (looked !== null && files !== null && jobs > 1) {
+    const list = () => server.run("pg_restore", { args: ["--list", ...dump], isFed: true, signal });
+    const rows = await extensionRowsFirst(server, database, looked.restored.entries, list, signal);
+    if (rows !== null) {
+      const first = await listOf(files, `first-${database}`, rows.first, signal);
+      await restored({ ...common, schemas: new Set(), only: first, args: dump }, nothingFed);
+      only = await listOf(files, `entries-${database}`, rows.others, signal);
+    }
+  }
+  const args = [`--jobs=${jobs}`, ...dump];
   // All jobs together take about as much memory as one alone.
   const env = { PGOPTIONS: `-c maintenance_work_mem=${Math.max(64, Math.floor(256 / jobs))}MB` };
-  await restored(
-    { server, database, role, schemas, only, args, env, isFedDirectly: false, signal },
-    (child) => {
-      child.stdin.end();
-      return Promise.resolve();
-    },
-  );
+  await restored({ ...common, schemas, only, args, env }, nothingFed);
   return {
     // With several jobs, pg_restore truncates each table in the transaction that fills it.
     keepsOrder: jobs > 1,
     ...(await known(server, database, looked, signal)),
   };
+}
+
+function nothingFed(child: Child): Promise<void> {
+  child.stdin.end();
+  return Promise.resolve();
 }
 
 async function prepareFor(
