@@ -5,7 +5,7 @@
 import { newId } from "@attestore/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { appendLeaves } from "./log/cheap-leaves.ts";
-import { explaining, gatherPlans, rowsRead } from "./plans/explained.ts";
+import { explaining, gatherPlans, pagesRead, rowsRead } from "./plans/explained.ts";
 import { recordBackup, recordReceipt } from "./recorded.ts";
 import { type Replica, startTestService, type TestAgent, type TestOrg, type TestService } from "./service.ts";
 
@@ -67,6 +67,21 @@ test("a page of a timeline reads each kind of record only as far back as the pag
   expect(rows).toEqual({ receipts: 21, backups: 10, commands: 6 });
   const whole = await owner.get(path.replace("limit=20", "limit=200"));
   expect(answer.json["items"]).toEqual((whole.json["items"] as unknown[]).slice(0, 20));
+});
+
+test("a source's detail reads its kept backups from an index, which has many of them in a page", async () => {
+  const declared = { slug: "kept", engine: "sqlite", agent_id: agent.id };
+  const owner = await service.signIn(org);
+  const made = await owner.post(`/api/orgs/${org.id}/sources`, declared);
+  const of = { orgId: org.id, sourceId: made.json["id"] as string, agentId: agent.id };
+  const at = new Date(Date.now() - 40 * DAY_MS);
+  for (let n = 0; n < 150; n += 1) await recordBackup(service.database, { ...of, at, provenAt: at });
+  await service.pool.query("vacuum analyze");
+  const { answer } = await readBy(`/api/orgs/${org.id}/sources/${of.sourceId}`, owner.token, []);
+  expect(answer.json["coverage"]).toEqual({ older_than_30_days: 150, tested_within_90_days: 150 });
+  const pages = told.filter(({ "Query Text": text }) => /\bproven_at\b/.test(text)).map(pagesRead);
+  // From the table they were 143.
+  expect(pages).toEqual([expect.toSatisfy((count: number) => count > 0 && count < 10)]);
 });
 
 test("a full tile is read as it is stored, not from the rows of its leaves", async () => {

@@ -97,6 +97,11 @@ export function rowsRead(
     }));
 }
 
+/** Pages of the database that a statement looked at, in PostgreSQL's cache or not. */
+export function pagesRead({ Plan: plan }: Explained): number {
+  return (plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0);
+}
+
 const CONDITIONS = ["Index Cond", "Recheck Cond", "Filter"] as const;
 
 /** What Citus was seen to spread over machines by organisation (docs/citus.md). */
