@@ -2,16 +2,18 @@
  * How long the calls that read take when an organisation has a million receipts and there are a
  * thousand organisations; and against that, when there is one of ten thousand receipts.
  *
- *   npx -c 'node --no-warnings packages/orchestrator/bench/scale.ts [--small 10000] [--large 1000000] [--organisations 1000] [--calls 200] [--rounds 3] [--archive 90] [--taking] [--wait]'
+ *   npx -c 'node --no-warnings packages/orchestrator/bench/scale.ts [--small 10000] [--large 1000000] [--organisations 1000] [--calls 200] [--rounds 3] [--archive 90] [--taking] [--buffers] [--wait]'
  *
  * Two services as they ship, each with its PostgreSQL, and the client share the machine. Reading
  * is one call at a time over HTTPS on a connection that is open, and a share of the proofs is
- * verified. Then both take receipts in turn; with --taking they do nothing else. With --archive,
- * envelopes older than so many days are archived on the disk before the large one is measured, and
- * the sizes of the table of receipts before and after are told. With --wait nothing is measured
- * until a line comes on standard input: others may use the machine while rows are written, but not
- * while it is measured. Prints tables in Markdown; exit code 1 where an aim is missed. Takes some
- * ten minutes and 6 GB of disk.
+ * verified. Then both take receipts in turn; with --taking they do nothing else. With --buffers the
+ * pages of the database that each call looks at are counted instead, whatever else the machine
+ * does; standard error tells them for each statement. With --archive, envelopes older than so many
+ * days are archived on the disk before the large one is measured, and the sizes of the table of
+ * receipts before and after are told. With --wait nothing is measured until a line comes on
+ * standard input: others may use the machine while rows are written, but not while it is measured.
+ * Prints tables in Markdown; exit code 1 where an aim is missed. Takes some ten minutes and 6 GB of
+ * disk.
  */
 import { once } from "node:events";
 import { parseArgs } from "node:util";
@@ -21,6 +23,7 @@ import { type Server, startServer } from "../../../tests/e2e/harness/server.ts";
 import { connectDatabase } from "../src/platform/database/database.ts";
 import { silentLogger } from "../src/platform/logging/logger.ts";
 import { openDatabase } from "../src/platform/postgres/open-database.ts";
+import { buffersTable, countFromNextStart, type Looked, measureBuffers } from "./scale-buffers.ts";
 import { addOrganisations, addSession, makeHistory, type History } from "./scale-history.ts";
 import { measureReading, type Took } from "./scale-reading.ts";
 import { measureTaking } from "./scale-taking.ts";
@@ -35,6 +38,7 @@ const { values } = parseArgs({
     rounds: { type: "string", default: "3" },
     archive: { type: "string" },
     taking: { type: "boolean", default: false },
+    buffers: { type: "boolean", default: false },
     wait: { type: "boolean", default: false },
   },
 });
@@ -62,9 +66,12 @@ try {
     told(`reading, ${name}`, () =>
       measureReading({ server, history, operator, times: Number(values.calls) }),
     );
-  if (!values.taking) report(await read(small), await read(large));
-  const taken = await measureTaking([small, large], Number(values.rounds));
-  process.stdout.write(`\n${markdownTable(taken)}\n`);
+  if (values.buffers) process.stdout.write(`${buffersTable(await count(small), await count(large))}\n`);
+  else {
+    if (!values.taking) report(await read(small), await read(large));
+    const taken = await measureTaking([small, large], Number(values.rounds));
+    process.stdout.write(`\n${markdownTable(taken)}\n`);
+  }
 } finally {
   for (const server of servers) await server.remove();
 }
@@ -73,9 +80,7 @@ try {
 async function prepare(receipts: string, organisations: number, archiveDays?: string): Promise<Service> {
   const server = await startServer({ ATTESTORE_RATE_DEFAULT: "1000000/60" });
   servers.push(server);
-  const opened = await openDatabase({ dataDirectory: server.data, role: "command", log: silentLogger });
-  const database = connectDatabase({ connection: opened.connection, log: silentLogger, connections: 3 });
-  const { pool } = database;
+  const { pool, close } = await connect(server);
   const operatorId = newId("user");
   await pool.query("insert into users (id, email, role) values ($1, 'operator@example.org', 'operator')", [
     operatorId,
@@ -90,9 +95,34 @@ async function prepare(receipts: string, organisations: number, archiveDays?: st
   );
   process.stderr.write(`the database: ${rows[0]?.size ?? ""}\n`);
   if (archiveDays !== undefined) await archive(server, pool, archiveDays);
-  await database.close();
-  await opened.close();
+  await close();
   return { name, server, history, operator };
+}
+
+/** Restarts the service: its PostgreSQL counts from the start on. */
+async function count({ server, history, operator, name }: Service): Promise<Looked[]> {
+  const counting = await connect(server);
+  await countFromNextStart(counting.pool);
+  await counting.close();
+  await server.stop();
+  await server.start();
+  const { pool, close } = await connect(server);
+  const looked = await told(`counting, ${name}`, () =>
+    measureBuffers({ server, history, operator, times: Number(values.calls) }, pool),
+  );
+  await close();
+  return looked;
+}
+
+/** To the database of a service that runs, as its owner. */
+async function connect(server: Server): Promise<{ pool: Pool; close: () => Promise<void> }> {
+  const opened = await openDatabase({ dataDirectory: server.data, role: "command", log: silentLogger });
+  const database = connectDatabase({ connection: opened.connection, log: silentLogger, connections: 3 });
+  const close = async (): Promise<void> => {
+    await database.close();
+    await opened.close();
+  };
+  return { pool: database.pool, close };
 }
 
 async function told<T>(what: string, run: () => Promise<T>): Promise<T> {
