@@ -1,5 +1,6 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdirSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +8,7 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { feed } from "../../src/processes/feed.ts";
-import type { CheckConfig } from "../../src/config/source-config.ts";
+import type { CheckConfig, SourceConfig } from "../../src/config/source-config.ts";
 import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
 import { type ContainerRequest, openContainerPlace } from "../../src/sandboxes/container/container-place.ts";
@@ -15,6 +16,7 @@ import { findImage, type Image } from "../../src/sandboxes/container/image.ts";
 import { findEngineApi } from "../../src/sandboxes/container/runtime-socket.ts";
 import { findLeftovers, reapLeftovers } from "../../src/sandboxes/leftovers.ts";
 import { CONTAINER_DEFAULTS, type ContainerSandboxConfig } from "../../src/config/sandbox-config.ts";
+import { backUp, testBackup } from "../runs/back-and-test.ts";
 import { makeTestPlace, type TestPlace } from "../runs/scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "../runs/source-postgres.ts";
 import { IMAGE, type Podman, startPodman } from "./podman.ts";
@@ -154,12 +156,41 @@ describe("names the missing part", () => {
     });
   });
 
-  test("an extension", async () => {
-    const extensions = [{ name: "postgis", version: "3.4" }];
-    await expect(testIn(CONTAINER, { metadata: { extensions } })).rejects.toMatchObject({
+  test("an extension, in our backups and in dumps of other programs", async () => {
+    server.sql("create database town template template0");
+    server.sql(`\\connect town
+      create extension postgis; create table places (at geometry(Point, 4326)); insert into places values ('srid=4326;point(1 2)')`);
+    const url = server.url(server.environment["PGUSER"] ?? "", "", "town");
+    const town = { ...server.source, connection: { kind: "url", url }, sandbox: CONTAINER } as const;
+    await expect(testBackup(place, town, await backUp(place, town))).rejects.toMatchObject({
       code: "sandbox_lacks",
-      message: expect.stringContaining("postgis"),
+      message: expect.stringMatching(
+        /the backup needs postgis, which .* does not have: install the extension/,
+      ),
     });
+    for (const format of ["-Fc", "-Fp"]) {
+      const path = join(place.dir, `town${format}`);
+      mkdirSync(path);
+      execFileSync(join(server.bin, "pg_dump"), [format, `--file=${join(path, "a.dump")}`, "town"], {
+        env: { ...process.env, ...server.environment },
+      });
+      const dumps: SourceConfig = {
+        slug: "town",
+        engine: "dumps",
+        sandbox: { ...CONTAINER, image: `${IMAGE}:15` },
+        checkTimeout_s: 60,
+        checks: [],
+        place: { kind: "directory", path },
+        pattern: "*",
+        min_age_s: 0,
+        max_age_s: null,
+        min_bytes: 1,
+      };
+      await expect(testBackup(place, dumps, await backUp(place, dumps)), format).rejects.toMatchObject({
+        code: "sandbox_lacks",
+        message: expect.stringContaining("needs at EXTENSION - postgis (SQLSTATE 0A000)"),
+      });
+    }
   });
 
   test("room", async () => {

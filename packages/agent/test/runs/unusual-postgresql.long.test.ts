@@ -338,6 +338,17 @@ test("options that a dump has in another order pass, and comments and grants tha
   expect(named).toMatch(/objects compared, not compared: all of the kind grants on system objects; /);
 });
 
+test("a collation of a locale that this host lacks could not run, and is not blamed on the dump", async () => {
+  server.sql(`create database klingon template template0;
+    \\connect klingon
+    create collation tlh (locale = 'C.UTF-8'); create table words (word text); insert into words values ('a');
+    update pg_collation set collcollate = 'tlh_KL.utf8', collctype = 'tlh_KL.utf8' where collname = 'tlh'`);
+  await expect(testBackup(place, server.source, await backUp(place, of("klingon")))).rejects.toMatchObject({
+    code: "sandbox_lacks",
+    message: expect.stringContaining("at a COLLATION (SQLSTATE 22023)") as string,
+  });
+});
+
 test("an extension in another schema than the one that it needs comes back where it was, and so does the other", async () => {
   server.sql(`create database maps template template0;
     \\connect maps

@@ -38,6 +38,23 @@ pg_restore: error: could not execute query: ERROR:  ${error}
   },
 );
 
+test.each([
+  ["0A000", 'extension "postgis" is not available', "EXTENSION - postgis"],
+  ["22023", 'could not create locale "tlh_KL.utf8": No such file or directory', "a COLLATION"],
+])(
+  "so could one from a pg_restore that does not name the entry, as those from 15 on do not (%s)",
+  (sqlstate, error, what) => {
+    const stderr = `pg_restore: error: could not execute query: ERROR:  ${error}\n`;
+    const refusal = refusalOf({ code: 1, signal: null, stderr }, SERVER, sqlstate);
+    expect(refusal).toMatchObject({
+      code: "sandbox_lacks",
+      message: expect.stringContaining(`needs at ${what} (SQLSTATE ${sqlstate})`) as string,
+    });
+    // Code in the dump may raise an error with any text.
+    expect(refusalOf({ code: 1, signal: null, stderr }, SERVER, "P0001")).toBeInstanceOf(RestoreRefused);
+  },
+);
+
 test("a dump with what only newer releases keep could not be tested, and the message says what helps", () => {
   const stderr = `pg_restore: from TOC entry 2; 1259 16385 TABLE orders postgres
 pg_restore: error: could not execute query: ERROR:  unrecognized parameter "pg_attver"

@@ -69,10 +69,15 @@ export function refusalOf(
   }
   const lacks = missingOnServer(sqlstate, messageIn(exit.stderr));
   if (lacks !== null) return lacks;
-  if (isLacking(sqlstate) || (sqlstate !== "P0001" && /^(?:EXTENSION|COLLATION) /.test(entry ?? ""))) {
-    return lacksFeature(sqlstate, where);
-  }
   const message = messageIn(exit.stderr);
+  const lacked = whatHostLacks(sqlstate, message);
+  if (
+    lacked !== null ||
+    isLacking(sqlstate) ||
+    (sqlstate !== "P0001" && /^(?:EXTENSION|COLLATION) /.test(entry ?? ""))
+  ) {
+    return lacksFeature(sqlstate, where === "" ? (lacked ?? "") : where);
+  }
   if (isBeyondLoader(sqlstate, message) && server.runtime.kind !== "uri")
     return needsSuperuser(sqlstate, message, where);
   const why = whichConstraint(sqlstate, message);
@@ -100,6 +105,17 @@ export function whichConstraint(sqlstate: string, message: string): string {
  */
 export function isLacking(sqlstate: string): boolean {
   return /^(?:53|58)/.test(sqlstate);
+}
+
+/**
+ * Where a restore stopped because the server's host lacks an extension or a locale, after a space;
+ * null if it did for another reason. From PostgreSQL 15 on, pg_restore does not name the entry.
+ */
+export function whatHostLacks(sqlstate: string, message: string): string | null {
+  const [, extension] = /^extension "([A-Za-z0-9_-]{1,63})" is not available$/.exec(message) ?? [];
+  if (sqlstate === "0A000" && extension !== undefined) return ` at EXTENSION - ${extension}`;
+  const isLocale = /^could not (?:create locale|open collator for locale) "/.test(message);
+  return sqlstate === "22023" && isLocale ? " at a COLLATION" : null;
 }
 
 /**

@@ -13,7 +13,14 @@ import {
 import { isServerError } from "../connection/server-error.ts";
 import { PlainErrors } from "./psql-errors.ts";
 import { makeRoles, withRolesMade } from "../database/policy-roles.ts";
-import { isLacking, lacksFeature, messageIn, outOfMemory, whichConstraint } from "./refusal.ts";
+import {
+  isLacking,
+  lacksFeature,
+  messageIn,
+  outOfMemory,
+  whatHostLacks,
+  whichConstraint,
+} from "./refusal.ts";
 import { runRestrictedSql } from "./restricted-sql.ts";
 import { missingOnServer } from "./missing-on-server.ts";
 
@@ -59,9 +66,8 @@ export async function restorePlain(
   // itself logged is reliable.
   const isOwn = sqlstate !== undefined && (await isServerError(server, sqlstate));
   if (server.hasRunFull()) throw diskFullDuringRestore(server);
-  if (isOwn && (/extension "[^"]*" is not available/.test(first ?? "") || isLacking(sqlstate))) {
-    throw lacksFeature(sqlstate);
-  }
+  const lacked = isOwn ? whatHostLacks(sqlstate, messageIn(first ?? "")) : null;
+  if (isOwn && (lacked !== null || isLacking(sqlstate))) throw lacksFeature(sqlstate, lacked ?? "");
   const lacks = isOwn && first !== null ? missingOnServer(sqlstate, messageIn(first)) : null;
   if (lacks !== null) throw lacks;
   if (isOwn && first !== null && isBeyondLoader(sqlstate, messageIn(first)))
