@@ -148,7 +148,7 @@ test("an unchanged copy passes, whatever its objects are and no matter who defin
 
 test("each check is tried on ruined data, whatever its tables are, and the copy stays as it is", async () => {
   const text = (id: string, query: string, expect: string) => ({ id, query, expect });
-  const { checks } = await testIt(backup, [
+  const all = [
     text("any", "select count(*) >= 0 as ok from orders", "ok = 1"),
     text("fresh", "select max(at) > now() - interval 7 day as fresh from orders", "fresh = 1"),
     text("hidden", "select max(hidden) as h from orders", "h = 3"),
@@ -159,10 +159,19 @@ test("each check is tried on ruined data, whatever its tables are, and the copy 
     text("nothing", "select count(*) as n from parts", "n = 0"),
     text("odd", "select count(`a b`) as n from `od-d ``name`.`we;ird``t`", "n = 1"),
     text("again", "select count(*) as n, count(note) as notes from orders", "n = 1"),
-  ]);
-  const tried = checks.flatMap(({ id, negative_control: control }) =>
-    control === undefined ? [] : [[id, control.noticed, control.not_noticed, control.not_tried]],
-  );
+  ];
+  // All of them have a minute together. What a busy machine does not try in it, it tries in another.
+  const tried: (readonly [id: string, noticed: string[], not_noticed: string[], not_tried: string[]])[] = [];
+  while (tried.length < all.length) {
+    const { checks } = await testIt(backup, all.slice(tried.length));
+    const now = checks.flatMap(({ id, negative_control: control }) =>
+      control === undefined ? [] : [[id, control.noticed, control.not_noticed, control.not_tried] as const],
+    );
+    const late = now.findIndex(([, , , texts]) => texts.some((text) => text.endsWith("no time was left")));
+    const inTime = late === -1 ? now : now.slice(0, late);
+    expect(inTime).not.toEqual([]);
+    tried.push(...inTime);
+  }
   const empty = "an empty shop.orders";
   const ofTime = ["shop.orders.at null in every row", "shop.orders.at a year older"];
   expect(tried).toEqual([
@@ -304,7 +313,9 @@ test("kinds that the source did not list in time are named, and the others are c
   try {
     const made = await back();
     // With no time left, each group still gets its least.
-    expect(await listSource(open, databases, { budget_ms: 0 })).toMatchObject({ unlisted: [] });
+    expect(await listSource(open, databases, { budget_ms: 0, least_ms: 600_000 })).toMatchObject({
+      unlisted: [],
+    });
     const partly = await listSource(refusing, databases);
     expect(partly?.unlisted).toContain("table");
     const key = (await openContentKey(made.sourceMetadata, [place.identity]))!;

@@ -15,11 +15,11 @@ const LEAST_MS = 5_000;
 export async function listSource(
   open: () => Promise<MariadbSession>,
   databases: readonly string[],
-  { budget_ms = SOURCE_MS, isWholeServer = false } = {},
+  { budget_ms = SOURCE_MS, least_ms = LEAST_MS, isWholeServer = false } = {},
 ): Promise<ListedObjects | null> {
   const session = await open();
   try {
-    const { objects, unlisted } = await listPartly(session, databases, { budget_ms, least_ms: LEAST_MS });
+    const { objects, unlisted } = await listPartly(session, databases, { budget_ms, least_ms });
     if (objects.length === 0) return null;
     // Of the whole server. MySQL refuses it to a user without a right of its own.
     const asked = await session.run("xa recover");
