@@ -142,7 +142,7 @@ test("an index whose rows do not fit is not called damaged where its order could
     const found = await holder.run(`select exists (${condition})`);
     return found.ok ? found.output.trim() : found.message;
   };
-  const until = (condition: string) => expect.poll(() => waiting(condition), { timeout: 60_000 }).toBe("t");
+  const until = (condition: string) => expect.poll(() => waiting(condition)).toBe("t");
   try {
     await holder.run("select pg_advisory_lock(7)");
     const backup = backUp();

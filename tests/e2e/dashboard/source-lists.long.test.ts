@@ -309,7 +309,7 @@ test("empty lists, unknown ids and a missing answer each show their own message"
   }
   await own.route("**/api/orgs/*/overview*", (route) => route.abort());
   await own.goto(`${dashboard.server.url}/sources`);
-  await own.getByText("The service does not answer.").waitFor({ timeout: 30_000 });
+  await own.getByText("The service does not answer.").waitFor();
   await own.unroute("**/api/orgs/*/overview*");
   await own.getByRole("button", { name: "Try again" }).click();
   await own.getByText(/^No sources yet\./).waitFor();

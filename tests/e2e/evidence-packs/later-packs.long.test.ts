@@ -172,7 +172,7 @@ test("a failed test that came after the earlier pack, and is dated before its en
   // Dated when it came, and appended once the log is free.
   const sent = testAgain(orders, backup, "failed");
   const waiting = "select from pg_locks where not granted and locktype = 'transactionid'";
-  await vi.waitFor(async () => expect((await client.query(waiting)).rowCount).toBe(1), { timeout: 30_000 });
+  await vi.waitFor(async () => expect((await client.query(waiting)).rowCount).toBe(1), { timeout: 90_000 });
   const boundary = new Date(Date.now() + 1).toISOString();
   const query = `from=${from}&to=${boundary}`;
   await vi.waitFor(() => expect(new Date().toISOString() > boundary).toBe(true));

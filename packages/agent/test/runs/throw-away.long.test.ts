@@ -192,7 +192,7 @@ test("a server that breaks down during a restore says nothing about the backup",
     and pid not in (select pid from pg_locks where locktype = 'advisory')`;
   async function* brokenOff(): AsyncGenerator<Buffer> {
     yield dump.subarray(0, -1_000);
-    await expect.poll(() => sql("postgres", terminate), { timeout: 20_000 }).toBe("1");
+    await expect.poll(() => sql("postgres", terminate)).toBe("1");
     yield dump.subarray(-1_000);
   }
   const sandbox = await findSandbox(shop(), backup.sourceMetadata);

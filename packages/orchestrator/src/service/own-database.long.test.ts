@@ -141,7 +141,7 @@ test("a service is not ready while its database is read-only, or its commits wai
   await set("set synchronous_standby_names = 'nobody'");
   await expect.poll(readiness).toEqual([503, "The database did not finish a write within two seconds."]);
   // Jobs take the connections that the metrics need too; Prometheus waits ten seconds for a scrape.
-  await expect.poll(scrape, { timeout: 60_000 }).toMatch(/_connections_waiting\{pool="jobs"\} [1-9]/);
+  await expect.poll(scrape).toMatch(/_connections_waiting\{pool="jobs"\} [1-9]/);
   expect(
     (await primary.query(await statementOf("database-connections-exhausted", "sessions")))[0]?.rows,
   ).toEqual(
@@ -244,9 +244,9 @@ test("of several servers the service uses the one that accepts writes, and after
   };
   const before = await add("Before");
   await primary.crash();
-  await expect.poll(ready, { timeout: 20_000 }).toBe(503);
+  await expect.poll(ready).toBe(503);
   await standby.query("select pg_promote()");
-  await expect.poll(ready, { timeout: 20_000 }).toBe(200);
+  await expect.poll(ready).toBe(200);
   const after = await add("After");
   const [orgs] = await standby.query("select name from orgs order by name");
   expect(orgs?.rows.map(({ name }: { name: string }) => name)).toEqual([after, before]);

@@ -186,7 +186,7 @@ test("a scratch server that dies in use ends every waiting call", async () => {
   );
   const scratch = (): number[] => childrenNamed(program).filter((pid) => !before.includes(pid));
   const isInUse = (): boolean => scratch().length > 0 && childrenNamed(client).length > 0;
-  await expect.poll(isInUse, { timeout: 30_000 }).toBe(true);
+  await expect.poll(isInUse).toBe(true);
   for (const pid of scratch()) process.kill(pid, "SIGKILL");
   expect(await settled).toBe(true);
   await expect(tested).rejects.toBeInstanceOf(RunError);
