@@ -22,7 +22,7 @@ export function OtherDrift({ drift }: { drift: Drift }) {
           {text.counts(changes.added.length, changes.removed.length, changes.altered.length)}
         </Text>
       </Group>
-      <List size="sm" listStyleType="none">
+      <List size="sm" listStyleType="none" aria-label={text.fields[field] ?? field}>
         {(["removed", "added", "altered"] as const).flatMap((how) =>
           changes[how].map((name) => (
             <List.Item key={`${how} ${name}`}>
