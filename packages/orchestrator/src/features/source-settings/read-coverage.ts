@@ -8,8 +8,8 @@ const MAX_BACKUPS = 1000;
 
 /**
  * How many of a source's kept backups are at least 30 days old, and how many of those had a restore
- * test, with any result, in the last 90 days. Reads no column that the index `backups_coverage` does
- * not have.
+ * test, with any result, in the last 90 days. Reads only columns that the index `backups_coverage`
+ * has.
  */
 export async function readCoverage(db: Database, sourceId: string, now: Date): Promise<TestCoverage> {
   const ago = (days: number): Date => new Date(now.getTime() - days * DAY_MS);
