@@ -160,7 +160,8 @@ test("each check is tried on ruined data, whatever its tables are, and the copy 
     text("odd", "select count(`a b`) as n from `od-d ``name`.`we;ird``t`", "n = 1"),
     text("again", "select count(*) as n, count(note) as notes from orders", "n = 1"),
   ];
-  // All of them have a minute together. What a busy machine does not try in it, it tries in another.
+  // All of them have a minute together. What a busy machine does not try in it, it tries in
+  // another.
   const tried: (readonly [id: string, noticed: string[], not_noticed: string[], not_tried: string[]])[] = [];
   while (tried.length < all.length) {
     const { checks } = await testIt(backup, all.slice(tried.length));
