@@ -37,7 +37,7 @@ test("one object of several that the source lost fails nothing, and is told by n
   expect(usual.result, usual.reason).toBe("passed");
   const made = await source.damaged(
     `${SEVERAL} drop trigger t2 on lines; drop function f2; drop view v2; drop policy p2 on lines; drop rule r2 on few; drop type c2; drop event trigger at_end;
-     revoke update (note) on steady from pg_read_all_data`,
+     revoke update (note) on steady from pg_read_all_stats`,
     source.back,
   );
   const tested = await source.test(made, made, seenForDays(usual));

@@ -54,7 +54,7 @@ export const MORE = `
   create collation german (provider = icu, locale = 'de-DE');
     create table moods (m mood, n positive_n);
   alter table lines enable row level security;
-  grant select on steady to pg_monitor; grant update (note) on steady to pg_read_all_data;
+  grant select on steady to pg_monitor; grant update (note) on steady to pg_read_all_stats;
   alter table changed owner to pg_monitor; revoke execute on function twice(int) from public;
   alter default privileges in schema public grant select on tables to pg_monitor;
   create publication sends for table lines;
@@ -111,6 +111,8 @@ export async function startDamagedSource(place: TestPlace): Promise<DamagedSourc
     \\connect staging
     create table steady (id int primary key, mail text); insert into steady ${ROWS};
     create table guests (id int); insert into guests values (1);`);
+  // Before PostgreSQL 15 there is no other way.
+  const asFiles = Number(server.sql("show server_version_num")) < 150_000 ? "" : " strategy file_copy";
   return {
     server,
     back: (database = "shop") =>
@@ -120,7 +122,7 @@ export async function startDamagedSource(place: TestPlace): Promise<DamagedSourc
       }),
     test: (made, instead = made, seen) => testBackup(place, server.source, made, { instead, seen }),
     damaged: async (sql, use, ruin = () => undefined) => {
-      server.sql("checkpoint; create database damaged template shop strategy file_copy");
+      server.sql(`checkpoint; create database damaged template shop${asFiles}`);
       try {
         ruin();
         server.sql(`\\connect damaged\n${sql}`);
