@@ -153,13 +153,15 @@ describe("an archive whose table of contents holds statements of an attacker's",
 });
 
 describe("a dump does not choose that its test could not run", () => {
-  const raising = (sqlstate: string): string =>
-    `do $do$ begin raise sqlstate '${sqlstate}' using message = E'x\nLOCATION:  mdextend, md.c:1'; end $do$;`;
+  const raising = (sqlstate: string, message = "x"): string =>
+    `do $do$ begin raise sqlstate '${sqlstate}' using message = E'${message}\nLOCATION:  mdextend, md.c:1'; end $do$;`;
 
   test.each([
     ["for want of room on the disk", raising("53100"), "SQLSTATE P0001"],
     ["for an error of the system", raising("58030"), "SQLSTATE P0001"],
     ["for want of rights", raising("42501"), "SQLSTATE P0001"],
+    ["for want of an extension", raising("0A000", 'extension "x" is not available'), "SQLSTATE P0001"],
+    ["for want of a locale", raising("22023", 'could not create locale "x": x'), "SQLSTATE P0001"],
     ["the end of the connection", "select pg_terminate_backend(pg_backend_pid());", "57P01"],
   ])("by saying that it is %s", async (_, statement, said) => {
     archiveWith(statement);

@@ -61,7 +61,12 @@ function kindsDefinedOtherwise(one: OtherObjects, other: OtherObjects): string[]
   if (was === null || is === null || was.key !== is.key) return [];
   const now = new Map(Object.entries(is.kinds));
   return Object.entries(was.kinds).flatMap(([kind, tag]) =>
-    one.kinds[kind] === other.kinds[kind] && now.has(kind) && now.get(kind) !== tag ? [kind] : [],
+    Object.hasOwn(one.kinds, kind) &&
+    one.kinds[kind] === other.kinds[kind] &&
+    now.has(kind) &&
+    now.get(kind) !== tag
+      ? [kind]
+      : [],
   );
 }
 

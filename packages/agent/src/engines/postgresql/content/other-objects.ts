@@ -99,8 +99,15 @@ export function withDefinitions(
     const tag = tags.get(kind)?.get(name);
     return tag === undefined ? [kind, name] : [kind, name, tag.slice(0, TAG)];
   });
-  // Some kinds are listed with more than what is named, which the schema hash has.
-  const whole = [...kinds].filter(([kind, own]) => own.length === others.kinds[kind]);
+  // Some kinds are listed with more than what is named, which the schema hash has. Then the tag is
+  // over those that are named, if these are all.
+  const names = new Set(others.named.map(([kind, name]) => JSON.stringify([kind, name])));
+  const whole = [...kinds]
+    .map(([kind, own]) => {
+      const isMore = own.length > (others.kinds[kind] ?? 0);
+      return [kind, isMore ? own.filter(([name]) => names.has(JSON.stringify([kind, name]))) : own] as const;
+    })
+    .filter(([kind, own]) => own.length === others.kinds[kind]);
   const definitions: Definitions = {
     key: contentTag(key, ["key"]).slice(0, TAG),
     kinds: Object.fromEntries(
