@@ -18,6 +18,8 @@ export const NAMESPACE_HOME = `${INSIDE}/data`;
 const EXECUTABLE = `${INSIDE}/attestore`;
 const PROGRAM = `${INSIDE}/program`;
 export const NAMESPACE_SOCKETS = `${INSIDE}/sockets`;
+/** Anybody may write there. */
+const SHARED = ["/tmp", "/var/tmp", "/dev/shm"];
 
 /**
  * Runs as the first process of new mount, process, network and IPC namespaces, as their root. The
@@ -54,7 +56,7 @@ while [ "$1" != -- ]; do
   shift
 done
 shift
-for each in /tmp /var/tmp /dev/shm; do
+for each in ${SHARED.join(" ")}; do
   if [ -d "$each" ]; then mount -t tmpfs -o mode=1777,size=64m,nosuid,nodev attestore "$each"; fi
 done
 while [ "$1" != -- ]; do
@@ -196,7 +198,7 @@ async function becomeUser({ uid, gid }: User): Promise<string[]> {
  * the keys.
  */
 function directoriesKept(programs: readonly string[], root: string): string[] {
-  const around = ["/tmp", "/var/tmp", "/run", homedir(), root];
+  const around = [...SHARED, "/run", homedir(), root];
   const candidates = [...(process.env["PATH"] ?? "").split(delimiter), ...programs];
   return [...new Set(candidates)].filter(
     (path) =>
