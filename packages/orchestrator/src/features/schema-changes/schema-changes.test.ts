@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { apart, differ, otherObjectsIn } from "./other-objects.ts";
 import { schemaChanges } from "./schema-changes.ts";
 
 const table = (name: string, parts: Record<string, string>) => ({ kind: "table", name, parts });
@@ -62,6 +63,49 @@ test("a kind with the name of a member of every object is counted like another",
     added: [],
     removed: [],
     altered: ["constructor (0, now 3)"],
+  });
+});
+
+test("so are their definitions, and objects with such names", () => {
+  const [one, other, all] = ["0".repeat(16), "1".repeat(16), "2".repeat(16)];
+  const names = ["constructor", "toString", "__proto__"];
+  const kinds = ["constructor", "__proto__", "trigger"];
+  // As it comes over the wire, where `__proto__` is a member like any other.
+  const of = (tags: Record<string, string>, whole: string) => {
+    const record = (value: unknown): unknown => Object.fromEntries(kinds.map((kind) => [kind, value]));
+    const named = kinds.flatMap((kind) => Object.entries(tags).map(([name, tag]) => [kind, name, tag]));
+    const count = Object.keys(tags).length;
+    const others = { sha256: "ab".repeat(32), kinds: record(count), named };
+    const text = JSON.stringify({ ...others, definitions: { key: one, kinds: record(whole) } });
+    return { summary: summary([]), others: JSON.parse(text) as unknown };
+  };
+  const same = Object.fromEntries(names.map((name) => [name, one]));
+  const before = of(same, one);
+  expect(schemaChanges(before, of(same, one))).toEqual({ added: [], removed: [], altered: [] });
+  for (const name of names)
+    expect(schemaChanges(before, of({ ...same, ...Object.fromEntries([[name, other]]) }, all))).toEqual({
+      added: [],
+      removed: [],
+      altered: kinds.map((kind) => `${kind} ${name}`).toSorted(),
+    });
+  // One that had a name and has none, and a definition that is not named.
+  expect(schemaChanges(before, of({}, one))?.removed).toEqual(
+    kinds.flatMap((kind) => names.map((name) => `${kind} ${name}`)).toSorted(),
+  );
+  expect(schemaChanges(before, of(same, all))?.altered).toEqual(
+    kinds.map((kind) => `${kind} (definitions)`).toSorted(),
+  );
+  const [was, is] = [otherObjectsIn(before.others), otherObjectsIn(of(same, all).others)];
+  expect([was, is]).not.toContain(null);
+  expect([differ(was!, was!), differ(was!, is!)]).toEqual([false, true]);
+  // A kind that one of the two does not have at all.
+  const without = otherObjectsIn({ sha256: was!.sha256, kinds: {}, definitions: was!.definitions })!;
+  expect([differ(was!, without), differ(without, was!)]).toEqual([false, false]);
+  expect(
+    apart({ added: ["constructor a", "toString b"], removed: ["__proto__ c"], altered: [] }, was!, is!),
+  ).toEqual({
+    others: { added: ["constructor a"], removed: ["__proto__ c"], altered: [] },
+    rest: { added: ["toString b"], removed: [], altered: [] },
   });
 });
 

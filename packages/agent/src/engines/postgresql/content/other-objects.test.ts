@@ -138,3 +138,36 @@ test("several databases are compared by definition only if each is", () => {
   const { definitions: _, ...without } = one;
   expect(of(without)).not.toHaveProperty("definitions");
 });
+
+test("objects and kinds with the names of members of every object are counted and compared like others", () => {
+  const members = ["constructor", "__proto__", "toString", "hasOwnProperty"];
+  const objects = members.flatMap((kind) => members.map((name) => definition(kind, name, "one")));
+  // As the service and a restore test read it: out of a text.
+  const read = (others: OtherObjects): OtherObjects => JSON.parse(JSON.stringify(others)) as OtherObjects;
+  const described = read(tagged(objects));
+  expect(Object.entries(described.kinds).filter(([kind]) => kind !== "grant")).toEqual(
+    members.toSorted().map((kind) => [kind, members.length]),
+  );
+  expect(described.named).toHaveLength(members.length ** 2);
+  const kindsOf = (others: OtherObjects) => new Map(Object.entries(others.definitions?.kinds ?? {}));
+  expect([...kindsOf(described).keys()].toSorted()).toEqual(members.toSorted());
+  for (const [at, { kind, name }] of objects.entries()) {
+    const changed = read(tagged(objects.with(at, definition(kind, name, "other"))));
+    const differs = (now: string | undefined, before: string | undefined) => now !== before;
+    expect(
+      changed.named.filter(([, , tag], n) => differs(tag, described.named[n]?.[2])).map((each) => each[1]),
+    ).toEqual([name]);
+    const others = [...kindsOf(changed)].filter(([of, tag]) => differs(tag, kindsOf(described).get(of)));
+    expect(others.map(([of]) => of)).toEqual([kind]);
+  }
+  const joined = joinOthers(
+    [
+      { name: "__proto__", others: described },
+      { name: "constructor", others: described },
+    ],
+    nameInSet,
+    NOTHING,
+  );
+  expect(new Map(Object.entries(joined?.kinds ?? {})).get("__proto__")).toBe(2 * members.length);
+  expect(joined?.named).toContainEqual(["__proto__", "constructor.__proto__", expect.any(String)]);
+});
