@@ -100,9 +100,9 @@ test.each([
   table.noticed(what, await testBytes(bytes), names);
 });
 
-test("bytes that are no UTF-8 in a definition", async () => {
+test("bytes that are not UTF-8 in a definition", async () => {
   const tested = await testBytes(withLatin(source.path, 0xe8));
-  table.noticed("bytes that are no UTF-8 in a definition changed on the way", tested, "table latin (other)");
+  table.noticed("bytes that are not UTF-8 in a definition changed on the way", tested, "table latin (other)");
 });
 
 test("an earlier backup is compared as its agent listed it, and what that lacks is named", async () => {

@@ -185,7 +185,7 @@ const ON_ITS_WAY: typeof ON_THE_WAY = [
     ["an integer made a real number on the way", "update numbers set v = 7.0", "numbers"],
     ["a text cut at a NUL on the way", "update cut set v = 'a'", "cut"],
     [
-      "bytes that are no UTF-8 replaced on the way",
+      "bytes that are not UTF-8 replaced on the way",
       "update foreign_bytes set v = 'a' || char(0xfffd)",
       "foreign",
     ],

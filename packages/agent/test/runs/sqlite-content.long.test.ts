@@ -279,7 +279,7 @@ test("rows that refer to nothing are shown; more or fewer than in the dump fail 
   expect(failedOf(mended)).toContain("inferred:foreign_keys");
 });
 
-test("names that are no UTF-8 are named as not read, and everything else is compared", async () => {
+test("names that are not UTF-8 are named as not read, and everything else is compared", async () => {
   const withLatin = (sql: string): void => {
     make(sql);
     // As an application left it that wrote its SQL in ISO 8859-1.

@@ -242,7 +242,7 @@ class RestoredSqlite implements Restored {
 }
 
 /**
- * Tables whose names are no UTF-8: nobody can ask for them in SQL, and the integrity check alone
+ * Tables whose names are not UTF-8: nobody can ask for them in SQL, and the integrity check alone
  * reads them.
  */
 async function withoutText(
@@ -252,7 +252,10 @@ async function withoutText(
   const found: string[] = [];
   for (const table of tables) if (table.includes("\uFFFD") && !(await readOne(table))) found.push(table);
   if (found.length > 0 && found.length === tables.length)
-    throw new RunError("sandbox_lacks", "the names of all tables are no UTF-8, so no query can ask for them");
+    throw new RunError(
+      "sandbox_lacks",
+      "the names of all tables are not UTF-8, so no query can ask for them",
+    );
   return found;
 }
 

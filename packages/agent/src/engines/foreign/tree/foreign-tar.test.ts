@@ -71,7 +71,7 @@ test.each([
   ["GNU tar, holes", "truncate -s 3M h; echo x >>h; tar --format=posix -Scf A h; rm h"],
   ["GNU tar, fractions of a second", "touch f; tar --format=posix -cf A f; rm f"],
   ["GNU tar, before 1970", "touch -d '1955-01-01 00:00:00.5' f; tar --format=posix -cf A f; rm f"],
-  ["GNU tar, bytes that are no UTF-8", "printf x >\"$(printf 'caf\\351')\"; tar -cf A caf*; rm caf*"],
+  ["GNU tar, bytes that are not UTF-8", "printf x >\"$(printf 'caf\\351')\"; tar -cf A caf*; rm caf*"],
   ["bsdtar, pax", "bsdtar --format=pax -cf A t"],
   ["bsdtar, ustar", "bsdtar --format=ustar -cf A t"],
   ["Python", "python3 -c \"import tarfile; a = tarfile.open('A', 'w'); a.add('t'); a.close()\""],
