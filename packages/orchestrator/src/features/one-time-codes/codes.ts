@@ -53,16 +53,16 @@ export async function issueCode(
  * so the count survives the refusal, a restart, and any number of tries at once. At most five of
  * them are ever compared.
  */
-export async function weighCode(db: Database, tried: Tried): Promise<void> {
+export async function countWrongCode(db: Database, tried: Tried): Promise<void> {
   await countWrongTry(db, keyOf(tried));
 }
 
 /**
  * Counts a wrong recovery code that came with the right mailed code, for somebody who has a
  * passkey. It counts like a wrong code: five burn the mailed code. Only somebody who has that code
- * can do this. Runs before the transaction, like `weighCode`.
+ * can do this. Runs before the transaction, like `countWrongCode`.
  */
-export async function weighRecoveryCode(db: Database, tried: Tried, recovery: Buffer): Promise<void> {
+export async function countWrongRecoveryCode(db: Database, tried: Tried, recovery: Buffer): Promise<void> {
   await countWrongRecovery(db, { ...keyOf(tried), recovery });
 }
 

@@ -9,7 +9,7 @@ import { countRecoveryCodes, useRecoveryCode } from "./recovery-codes.ts";
  * enough. Call this in the transaction that used the code up, so that a refusal gives it back.
  * Throws `recovery_code_required` and `recovery_code_invalid`.
  */
-export async function besidesMail(
+export async function requireSecondFactor(
   tx: DatabaseTransaction,
   deps: NoticeDeps,
   { email, recovery_code }: { email: string; recovery_code?: string },

@@ -15,7 +15,7 @@ export async function requireRoom(
   orgId: string,
   bytes: number,
 ): Promise<void> {
-  await require(db, defaults, orgId, { bytes, objects: 1, agents: 0 });
+  await requireWithinQuotas(db, defaults, orgId, { bytes, objects: 1, agents: 0 });
 }
 
 /**
@@ -30,7 +30,7 @@ export async function reserveRoom(
   bytes: number,
 ): Promise<void> {
   await lockOrg(tx, orgId);
-  await require(tx, defaults, orgId, { bytes, objects: 1, agents: 0 });
+  await requireWithinQuotas(tx, defaults, orgId, { bytes, objects: 1, agents: 0 });
 }
 
 /** The same for one more agent. Throws `quota_exceeded`. */
@@ -40,10 +40,15 @@ export async function reserveAgent(
   orgId: string,
 ): Promise<void> {
   await lockOrg(tx, orgId);
-  await require(tx, defaults, orgId, { bytes: 0, objects: 0, agents: 1 });
+  await requireWithinQuotas(tx, defaults, orgId, { bytes: 0, objects: 0, agents: 1 });
 }
 
-async function require(db: Database, defaults: QuotaDefaults, orgId: string, more: Usage): Promise<void> {
+async function requireWithinQuotas(
+  db: Database,
+  defaults: QuotaDefaults,
+  orgId: string,
+  more: Usage,
+): Promise<void> {
   const limits = await readLimits(db, orgId, defaults);
   const names = (["bytes", "objects", "agents"] as const).filter(
     (name) => more[name] > 0 && limits[name] !== null,
@@ -57,7 +62,9 @@ async function require(db: Database, defaults: QuotaDefaults, orgId: string, mor
   }
 }
 
-const SAID: Readonly<Record<QuotaName, (quota: { limit: number; used: number; asked: number }) => string>> = {
+const MESSAGES: Readonly<
+  Record<QuotaName, (quota: { limit: number; used: number; asked: number }) => string>
+> = {
   bytes: ({ limit, used, asked }) =>
     `The organisation's quota of bytes has no room for this backup of ${asked}: ${used} of ${limit} are stored or being uploaded. ` +
     "Keep fewer backups by the sources' retention rules, or ask the operator of the service for more.",
@@ -69,5 +76,5 @@ const SAID: Readonly<Record<QuotaName, (quota: { limit: number; used: number; as
 };
 
 function exceeded(quota: QuotaName, numbers: { limit: number; used: number; asked: number }): ApiError {
-  return new ApiError("quota_exceeded", SAID[quota](numbers), { quota, ...numbers });
+  return new ApiError("quota_exceeded", MESSAGES[quota](numbers), { quota, ...numbers });
 }

@@ -12,10 +12,16 @@ import { unauthenticated } from "../../platform/http/credentials/bearer.ts";
 import { type Route, readRoute, writeRoute } from "../../platform/http/route/route.ts";
 import { CLEAR_SESSION_COOKIE } from "../../platform/http/credentials/session-cookie.ts";
 import { queueMail } from "../../platform/mail/outbox.ts";
-import { codeInvalid, issueCode, useCode, weighCode, weighRecoveryCode } from "../one-time-codes/codes.ts";
+import {
+  codeInvalid,
+  issueCode,
+  useCode,
+  countWrongCode,
+  countWrongRecoveryCode,
+} from "../one-time-codes/codes.ts";
 import type { NoticeDeps } from "../passkeys/notices.ts";
 import { recoveryHash } from "../passkeys/recovery-codes.ts";
-import { besidesMail } from "../passkeys/second-factor.ts";
+import { requireSecondFactor } from "../passkeys/second-factor.ts";
 import { orgRecord } from "../orgs/require-org.ts";
 import { accountsOf, userRecord } from "../users/find-user.ts";
 import { signInAs } from "../users/memberships.ts";
@@ -64,13 +70,13 @@ export function sessionRoutes(db: Database, deps: NoticeDeps): Route[] {
     async prepare({ body, address, countAgainst }) {
       await countAgainst("verify_email", body.email);
       const tried = { purpose: "login", ...body, address } as const;
-      await weighCode(db, tried);
+      await countWrongCode(db, tried);
       if (body.recovery_code !== undefined)
-        await weighRecoveryCode(db, tried, recoveryHash(body.email, body.recovery_code));
+        await countWrongRecoveryCode(db, tried, recoveryHash(body.email, body.recovery_code));
     },
     async handle({ body, address }, tx) {
       await useCode(tx, { purpose: "login", ...body, address });
-      const how = await besidesMail(tx, deps, body);
+      const how = await requireSecondFactor(tx, deps, body);
       const user = await signInAs(tx, body.email);
       if (user === null) throw codeInvalid();
       return sessionAnswer(tx, user, await startSession(tx, user.id, how));

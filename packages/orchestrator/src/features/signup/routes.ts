@@ -12,7 +12,7 @@ import { scopeToOrg } from "../../platform/database/org-scope.ts";
 import { readRoute, type Route, writeRoute } from "../../platform/http/route/route.ts";
 import type { Sealer } from "../../platform/http/sealer.ts";
 import { queueMail } from "../../platform/mail/outbox.ts";
-import { codeInvalid, issueCode, useCode, weighCode } from "../one-time-codes/codes.ts";
+import { codeInvalid, issueCode, useCode, countWrongCode } from "../one-time-codes/codes.ts";
 import { hasOperator } from "../operators/store.ts";
 import { assertOrgName, createOrg } from "../orgs/create-org.ts";
 import { forgetFormerPasskeys } from "../passkeys/owners.ts";
@@ -99,7 +99,7 @@ export function signupRoutes(
     secret: true,
     async prepare({ body, address, countAgainst }) {
       await countAgainst("verify_email", body.email);
-      await weighCode(db, { purpose: "signup", ...body, address });
+      await countWrongCode(db, { purpose: "signup", ...body, address });
     },
     async handle({ body, address }, tx) {
       await assertOpen(tx, mode);
