@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto";
-import type { TSchema } from "typebox";
 import {
   AgentKeyRecord,
   AttachPending,
@@ -16,7 +14,6 @@ import {
   LogProof,
   MakersReceipt,
   LINES_TYPE,
-  MAX_BODY_BYTES,
   POLL_HOLD_S,
   ProgressAccepted,
   ReceiptAccepted,
@@ -31,12 +28,10 @@ import {
   type RotateAgentKeyRequest,
   type UploadUrlRequest,
 } from "@attestore/contract";
-import { type Client, type ClientRequest, createClient } from "@attestore/contract/client";
-import { PATIENT, retrying, type Backoff } from "../transport/backoff.ts";
-import { type Answer, exchange } from "../transport/exchange.ts";
+import { PATIENT, type Backoff } from "../transport/backoff.ts";
+import { Caller, type CallOptions } from "./caller.ts";
 import { readAnswer, readLines } from "./read-answer.ts";
 import { type HeardHeartbeat, HeartbeatAnswer, readHeartbeat } from "./read-heartbeat.ts";
-import { agentVersion } from "../state/host-facts.ts";
 import { objectConnections, serviceConnections } from "../transport/tls-trust.ts";
 import { downloadObject, type DownloadRequest } from "../transport/download-object.ts";
 import { uploadObject, type UploadRequest } from "../transport/upload-object.ts";
@@ -58,17 +53,6 @@ export interface ServiceOptions {
   readonly token: string | null;
   readonly backoff?: Backoff;
   readonly timeout_ms?: number;
-}
-
-export interface CallOptions {
-  readonly signal: AbortSignal;
-  /**
-   * Kept by a caller that may have to repeat the call later; otherwise a fresh one. Null: none,
-   * because repeating the call changes nothing.
-   */
-  readonly idempotencyKey?: string | null;
-  /** Tries once; the caller repeats it. */
-  readonly once?: boolean;
 }
 
 /**
@@ -127,61 +111,8 @@ export function openService(options: ServiceOptions): Service {
   const connections = serviceConnections(options.pinnedCa);
   const objects = objectConnections(options.pinnedCa);
 
-  interface Sending {
-    credential?: string | null;
-    timeout_ms?: number;
-    maxResponseBytes?: number;
-    /** Gets the Date header. */
-    onDate?: (date: string | undefined) => void;
-  }
-
-  interface Reading extends Sending {
-    /** The expected form of an answer, by its status; any other is thrown. */
-    expected: Readonly<Record<number, TSchema>>;
-  }
-
-  /** The API's typed client over this agent's connections, which validates answers. */
-  function api(what: Reading, options: CallOptions): Client {
-    return createClient((call) =>
-      send(what, options, call, (answer) => readAnswer(url.host, answer, what.expected)),
-    );
-  }
-
-  /** One call; repeats it after temporary failures, which `read` throws as such. */
-  async function send<T>(
-    what: Sending,
-    { signal, idempotencyKey, once = false }: CallOptions,
-    { method, path, headers, body }: ClientRequest,
-    read: (answer: Answer) => T,
-  ): Promise<T> {
-    const target = new URL(path, url);
-    const credential = what.credential === undefined ? token : what.credential;
-    const sent: Record<string, string> = {
-      ...headers,
-      accept: "application/json",
-      "user-agent": `attestore/${agentVersion}`,
-    };
-    if (credential !== null) sent["authorization"] = `Bearer ${credential}`;
-    // One key for all tries of one call: if an answer was lost, the call still takes effect only
-    // once.
-    if (method === "POST" && idempotencyKey !== null)
-      sent["idempotency-key"] = idempotencyKey ?? randomUUID();
-    const attempt = async () => {
-      const answer = await exchange({
-        method: method === "POST" ? "POST" : "GET",
-        url: target,
-        headers: sent,
-        ...(body === undefined ? {} : { body }),
-        connections,
-        timeout_ms: what.timeout_ms ?? timeout_ms,
-        maxResponseBytes: what.maxResponseBytes ?? MAX_BODY_BYTES,
-        signal,
-      });
-      what.onDate?.(answer.headers.date);
-      return read(answer);
-    };
-    return once ? attempt() : retrying(backoff, signal, attempt);
-  }
+  const caller = new Caller({ url, token, connections, backoff, timeout_ms });
+  const api = caller.api.bind(caller);
 
   return {
     url,
@@ -263,7 +194,7 @@ export function openService(options: ServiceOptions): Service {
       const headers = { "content-type": LINES_TYPE };
       const reading = { maxResponseBytes: MAX_ANSWERS_BYTES };
       const call = { method: "POST", path: "/v1/receipts", headers, body };
-      const answers = await send(reading, options, call, (answer) =>
+      const answers = await caller.send(reading, options, call, (answer) =>
         readLines(url.host, answer, envelopes.length),
       );
       return answers.map((each) => () => readAnswer(url.host, each, { 201: ReceiptAccepted }).value);

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import { doubtfulDefaults, inList, tableName } from "../schema.ts";
-import { asBytes, asText, type MariadbSession, quoted, type Statement } from "../connection/session.ts";
-import { isOfThePlace } from "../connection/session-error.ts";
+import { asBytes, asText, type MariadbSession, quoted } from "../connection/session.ts";
+import { ListingSession, NotListed } from "./listing-session.ts";
 import {
   DATA_DIRECTORY,
   DOUBTFUL_DEFAULT,
@@ -16,18 +16,6 @@ import {
 } from "./not-looked-at.ts";
 import { counterOf, databaseText, eventText, leftOutOf, tableParts, withoutAge } from "./object-rules.ts";
 
-/** The server's settings decide how it prints a definition. */
-const SETTINGS = [
-  // Otherwise a view's text leaves out the name of the session's own database.
-  "use information_schema",
-  "set session sql_mode = ''",
-  "set session sql_quote_show_create = 1",
-  "set session time_zone = '+00:00'",
-  "set session lock_wait_timeout = 2",
-];
-
-const CHANGED = ["sql_mode", "sql_quote_show_create", "time_zone", "lock_wait_timeout", "max_statement_time"];
-
 export interface ListingLimits {
   /** For all objects together. */
   readonly budget_ms: number;
@@ -39,7 +27,7 @@ export interface ListingLimits {
    */
   readonly unreadable?: string;
   /**
-   * As agents before 29 November 2026 did it: without libraries and bytes that are no UTF-8.
+   * As agents before 29 November 2026 did it: without libraries and bytes that are not UTF-8.
    * `with_age`: as those before 27 November 2026, which did not compare tables `withoutAge`.
    */
   readonly as?: EarlierList;
@@ -73,31 +61,30 @@ export async function listPartly(
   databases: readonly string[],
   limits: ListingLimits,
 ): Promise<ListedObjects> {
+  const asking = new ListingSession(session, {
+    unreadable: limits.unreadable ?? null,
+    decode: limits.as === undefined ? asBytes : asText,
+  });
   try {
-    return await new Listing(session, limits).everything(databases);
+    return await new Listing(asking, limits).everything(databases);
   } finally {
-    for (const name of CHANGED) await session.run(`set session ${name} = default`);
+    await asking.reset();
   }
 }
 
-class NotListed extends Error {
-  readonly code = "not_listed";
-}
-
 class Listing {
-  readonly #session: MariadbSession;
+  readonly #session: ListingSession;
   readonly #end: number;
   readonly #least_ms: number;
-  #deadline: number;
-  readonly #unreadable: string | null;
+  readonly #isSource: boolean;
   readonly #as: EarlierList | "now";
   #objects: DatabaseObject[] = [];
 
-  constructor(session: MariadbSession, { budget_ms, least_ms = 0, unreadable, as }: ListingLimits) {
+  constructor(session: ListingSession, { budget_ms, least_ms = 0, unreadable, as }: ListingLimits) {
     this.#session = session;
-    this.#end = this.#deadline = performance.now() + budget_ms;
+    this.#end = performance.now() + budget_ms;
     this.#least_ms = least_ms;
-    this.#unreadable = unreadable ?? null;
+    this.#isSource = unreadable === undefined;
     this.#as = as ?? "now";
   }
 
@@ -107,10 +94,10 @@ class Listing {
     let isSet = false;
     for (const { kinds, list } of this.#groups(databases)) {
       this.#objects = [];
-      this.#deadline = Math.max(this.#end, performance.now() + this.#least_ms);
+      this.#session.deadline = Math.max(this.#end, performance.now() + this.#least_ms);
       try {
         // Without these, the server prints something else.
-        for (const sql of isSet ? [] : SETTINGS) await this.#own(sql);
+        if (!isSet) await this.#session.setUp();
         isSet = true;
         await list();
         for (const object of this.#objects) objects.push(object);
@@ -141,7 +128,7 @@ class Listing {
 
   async #databases(databases: readonly string[]): Promise<void> {
     for (const database of databases) {
-      const shown = await this.#shown(`database ${quoted(database)}`, 1);
+      const shown = await this.#session.shown(`database ${quoted(database)}`, 1);
       const name = tableName(database, "");
       const { text, isReadOnly } = databaseText(shown[0] ?? "");
       if (this.#as !== "now") this.#add("database", name.slice(0, -1), shown);
@@ -152,15 +139,17 @@ class Listing {
 
   async #tables(databases: readonly string[]): Promise<void> {
     const switchedOff = await this.#indexesSwitchedOff(databases);
-    const tables = await this.#own(`select table_schema, table_name, table_type from information_schema.tables
+    const tables = await this.#session
+      .own(`select table_schema, table_name, table_type from information_schema.tables
       where ${inList("table_schema", databases)} order by 1, 2`);
     for (const [database = "", table = "", type = ""] of tables) {
       const name = tableName(database, table);
       const place = `${quoted(database)}.${quoted(table)}`;
-      if (type === "VIEW") this.#add("view", name, await this.#shown(`view ${place}`, 1));
-      else if (type === "SEQUENCE") this.#add("sequence", name, await this.#shown(`sequence ${place}`, 1));
+      if (type === "VIEW") this.#add("view", name, await this.#session.shown(`view ${place}`, 1));
+      else if (type === "SEQUENCE")
+        this.#add("sequence", name, await this.#session.shown(`sequence ${place}`, 1));
       else {
-        const [text = "", ...more] = await this.#shown(`table ${place}`, 1);
+        const [text = "", ...more] = await this.#session.shown(`table ${place}`, 1);
         const compared = this.#as === "with_age" ? text : withoutAge(text);
         const { hasPlaces, growsByTime } = leftOutOf(text);
         if (hasPlaces) this.#leaveOut(DATA_DIRECTORY, name);
@@ -171,40 +160,43 @@ class Listing {
         }
       }
     }
-    if (this.#unreadable === null) await this.#lostInDump(databases);
+    if (this.#isSource) await this.#lostInDump(databases);
   }
 
   /** What a dump of tables does not have, or may not have. */
   async #lostInDump(databases: readonly string[]): Promise<void> {
-    for (const [database = "", table = "", column = ""] of await this.#own(doubtfulDefaults(databases)))
+    for (const [database = "", table = "", column = ""] of await this.#session.own(
+      doubtfulDefaults(databases),
+    ))
       this.#leaveOut(DOUBTFUL_DEFAULT, `${tableName(database, table)}.${column}`);
     // A dump has that of each value, but not that of the column. MySQL has no such table.
-    const columns = await this.#timely(() =>
-      this.#session
-        .run(`select g_table_schema, g_table_name, g_geometry_column from information_schema.geometry_columns
-        where ${inList("g_table_schema", databases)} and srid <> 0 order by 1, 2, 3`),
+    const columns = await this.#session.ownIfPossible(
+      `select g_table_schema, g_table_name, g_geometry_column from information_schema.geometry_columns
+       where ${inList("g_table_schema", databases)} and srid <> 0 order by 1, 2, 3`,
     );
-    for (const [database = "", table = "", column = ""] of columns.ok ? columns.rows : [])
+    for (const [database = "", table = "", column = ""] of columns ?? [])
       this.#leaveOut(REFERENCE_SYSTEM, `${tableName(database, table)}.${column}`);
   }
 
   async #counters(databases: readonly string[]): Promise<void> {
     const versioned = new Set(
       (
-        await this.#own(`select table_schema, table_name from information_schema.tables
+        await this.#session.own(`select table_schema, table_name from information_schema.tables
           where ${inList("table_schema", databases)} and table_type = 'SYSTEM VERSIONED'`)
       ).map(([database = "", table = ""]) => tableName(database, table)),
     );
-    const columns =
-      await this.#own(`select table_schema, table_name, column_name from information_schema.columns
+    const columns = await this.#session
+      .own(`select table_schema, table_name, column_name from information_schema.columns
       where ${inList("table_schema", databases)} and extra like '%auto_increment%' order by 1, 2`);
     for (const [database = "", table = "", column = ""] of columns) {
       const name = tableName(database, table);
       const place = `${quoted(database)}.${quoted(table)}`;
-      const [text = ""] = await this.#shown(`table ${place}`, 1);
+      const [text = ""] = await this.#session.shown(`table ${place}`, 1);
       const all = versioned.has(name) ? " for system_time all" : "";
-      const newest = await this.#foreign(`select coalesce(max(${quoted(column)}), 0) from ${place}${all}`);
-      this.#add("auto_increment", name, [counterOf(text, newest?.[0]?.[0] ?? "")]);
+      const newest = await this.#session.foreign(
+        `select coalesce(max(${quoted(column)}), 0) from ${place}${all}`,
+      );
+      this.#add("auto_increment", name, [counterOf(text, newest[0]?.[0] ?? "")]);
     }
   }
 
@@ -213,9 +205,9 @@ class Listing {
    * off before it fills a table, and on afterwards. Those of a source are on in its copy.
    */
   async #indexesSwitchedOff(databases: readonly string[]): Promise<ReadonlySet<string>> {
-    if (this.#unreadable === null) return new Set();
-    const rows =
-      await this.#own(`select distinct table_schema, table_name, index_name from information_schema.statistics
+    if (this.#isSource) return new Set();
+    const rows = await this.#session
+      .own(`select distinct table_schema, table_name, index_name from information_schema.statistics
       where ${inList("table_schema", databases)} and comment = 'disabled'`);
     return new Set(
       rows.map(([database = "", table = "", index = ""]) => `${tableName(database, table)}.${index}`),
@@ -224,12 +216,13 @@ class Listing {
 
   /** A dump does not say how often a sequence has restarted. */
   async #sequenceValues(databases: readonly string[]): Promise<void> {
-    const sequences = await this.#own(`select table_schema, table_name from information_schema.tables
+    const sequences = await this.#session.own(`select table_schema, table_name from information_schema.tables
       where ${inList("table_schema", databases)} and table_type = 'SEQUENCE' order by 1, 2`);
     for (const [database = "", sequence = ""] of sequences) {
       const place = `${quoted(database)}.${quoted(sequence)}`;
-      const [row = []] =
-        (await this.#foreign(`select next_not_cached_value, cycle_count from ${place}`)) ?? [];
+      const [row = []] = await this.#session.foreign(
+        `select next_not_cached_value, cycle_count from ${place}`,
+      );
       const name = tableName(database, sequence);
       this.#add("sequence_value", name, row.slice(0, -1));
       if (row.at(-1) !== "0") this.#leaveOut(RESTARTS, name);
@@ -237,12 +230,12 @@ class Listing {
   }
 
   async #routines(databases: readonly string[]): Promise<void> {
-    for (const [database = "", name = "", type = ""] of await this.#own(
+    for (const [database = "", name = "", type = ""] of await this.#session.own(
       `select routine_schema, routine_name, lower(routine_type) from information_schema.routines
        where ${inList("routine_schema", databases)} order by 1, 2, 3`,
     )) {
       if (!ROUTINES.has(type)) throw new NotListed();
-      const shown = await this.#shown(`${type} ${quoted(database)}.${quoted(name)}`, 1);
+      const shown = await this.#session.shown(`${type} ${quoted(database)}.${quoted(name)}`, 1);
       this.#add(kindOfRoutine(type), tableName(database, name), shown);
     }
     if (this.#as === "now") await this.#libraries(databases);
@@ -250,38 +243,38 @@ class Listing {
 
   /** Of MySQL 9.2 and later: code that routines in JavaScript use. */
   async #libraries(databases: readonly string[]): Promise<void> {
-    const there = await this.#own(
+    const there = await this.#session.own(
       "select 1 from information_schema.tables where table_schema = 'information_schema' and table_name = 'LIBRARIES'",
     );
     if (there.length === 0) return;
-    for (const [database = "", name = ""] of await this.#own(
+    for (const [database = "", name = ""] of await this.#session.own(
       `select library_schema, library_name from information_schema.libraries
        where ${inList("library_schema", databases)} order by 1, 2`,
     ))
       this.#add(
         LIBRARY,
         tableName(database, name),
-        await this.#shown(`library ${quoted(database)}.${quoted(name)}`, 1),
+        await this.#session.shown(`library ${quoted(database)}.${quoted(name)}`, 1),
       );
   }
 
   async #triggers(databases: readonly string[]): Promise<void> {
-    for (const [database = "", name = "", order = ""] of await this.#own(
+    for (const [database = "", name = "", order = ""] of await this.#session.own(
       `select trigger_schema, trigger_name, action_order from information_schema.triggers
        where ${inList("trigger_schema", databases)} order by 1, 2`,
     )) {
-      const shown = await this.#shown(`trigger ${quoted(database)}.${quoted(name)}`, 1);
+      const shown = await this.#session.shown(`trigger ${quoted(database)}.${quoted(name)}`, 1);
       // The last of them is when the trigger was made.
       this.#add("trigger", tableName(database, name), [order, ...shown.slice(0, TRIGGER_CELLS)]);
     }
   }
 
   async #events(databases: readonly string[]): Promise<void> {
-    for (const [database = "", name = "", keeps = "", ends = ""] of await this.#own(
+    for (const [database = "", name = "", keeps = "", ends = ""] of await this.#session.own(
       `select event_schema, event_name, on_completion = 'PRESERVE', event_type = 'ONE TIME' or ends is not null
        from information_schema.events where ${inList("event_schema", databases)} order by 1, 2`,
     )) {
-      const shown = await this.#shown(`event ${quoted(database)}.${quoted(name)}`, 1);
+      const shown = await this.#session.shown(`event ${quoted(database)}.${quoted(name)}`, 1);
       const text = eventText(shown[EVENT_TEXT] ?? "", { keeps: keeps === "1", ends: ends === "1" });
       if (ends === "1")
         this.#leaveOut(text === null ? EVENT_THAT_ENDS : STATUS_OF_EVENT, tableName(database, name));
@@ -297,41 +290,7 @@ class Listing {
 
   /** Only of a source: a copy need not have it. */
   #leaveOut(kind: string, name: string): void {
-    if (this.#unreadable === null) this.#objects.push({ kind, name, definition: NOT_COMPARED });
-  }
-
-  /** What SHOW CREATE says after the name. */
-  async #shown(what: string, from: number): Promise<string[]> {
-    const [row] = (await this.#foreign(`show create ${what}`)) ?? [];
-    const cells = row?.slice(from) ?? [];
-    // The server says so if the user may not see a routine's body.
-    if (this.#unreadable === null && (cells.length === 0 || cells[SHOWS_NULL_AT] === "NULL"))
-      throw new NotListed();
-    return cells;
-  }
-
-  /** Null for rows that cannot be read, if that is no reason to end the listing. */
-  async #foreign(sql: string): Promise<readonly (readonly string[])[] | null> {
-    const decode = this.#as === "now" ? asBytes : asText;
-    const asked = await this.#timely(() => this.#session.runForeign(sql, decode));
-    if (asked.ok && asked.rows.length > 0) return asked.rows;
-    if (this.#unreadable === null || (!asked.ok && isOfThePlace(asked.code))) throw new NotListed();
-    return [["", this.#unreadable]];
-  }
-
-  async #own(sql: string): Promise<readonly (readonly string[])[]> {
-    const asked = await this.#timely(() => this.#session.run(sql));
-    if (!asked.ok) throw new NotListed();
-    return asked.rows;
-  }
-
-  async #timely(ask: () => Promise<Statement>): Promise<Statement> {
-    const left_s = (this.#deadline - performance.now()) / 1000;
-    if (left_s <= 0) throw new NotListed();
-    await this.#session.run(`set session max_statement_time = ${Math.max(0.1, left_s).toFixed(1)}`);
-    const asked = await ask();
-    if (!asked.ok && asked.code === TIMED_OUT) throw new NotListed();
-    return asked;
+    if (this.#isSource) this.#objects.push({ kind, name, definition: NOT_COMPARED });
   }
 }
 
@@ -347,6 +306,3 @@ const ROUTINES: ReadonlySet<string> = new Set(["procedure", "function", "package
 const TRIGGER_CELLS = 5;
 /** After SQL mode and time zone. */
 const EVENT_TEXT = 2;
-/** A routine's text, after its SQL mode. */
-const SHOWS_NULL_AT = 1;
-const TIMED_OUT = 1969;
