@@ -1,10 +1,11 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { SmallDisk } from "../../packages/host/test/small-disk.ts";
 import { createShop, MARKER, startDatabaseServer, type DatabaseServer } from "./harness/database.ts";
 import { attachedHost, type Host } from "./harness/host.ts";
 import { attach, createOrganisation, type WireAgent } from "./harness/organisation.ts";
@@ -206,18 +207,12 @@ describe("a full disk", () => {
       const directory = join(host.root, where);
       const before = host.receipts().length;
       const kept = blobs();
-      const size = where === "blobs" ? "4m" : "4k";
-      const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${size},mode=0700`, "tmpfs", directory]);
-      expect(mounted.status, mounted.stderr.toString()).toBe(0);
-      try {
-        if (where === "receipts")
-          spawnSync("dd", ["if=/dev/zero", `of=${join(directory, "filler")}`, "bs=1k"]);
+      {
+        using disk = new SmallDisk(directory, { bytes: where === "blobs" ? 4 << 20 : 4 << 10 });
+        if (where === "receipts") disk.fill();
         const source = where === "blobs" ? "large" : "shop";
         expectTrouble(await host.run("backup", "--source", source), /room|space|disk/i, 2);
         if (where === "blobs") expect(blobs()).toEqual([]);
-      } finally {
-        const gone = spawnSync("umount", [directory]);
-        expect(gone.status, gone.stderr.toString()).toBe(0);
       }
       expect(host.receipts()).toHaveLength(before);
       expect(blobs().length).toBeGreaterThanOrEqual(kept.length);
@@ -231,13 +226,11 @@ describe("a full disk", () => {
 
   it("under the whole root is reported by each command, which succeeds once there is space", async () => {
     const small = mkdtempSync(join(tmpdir(), "attestore-e2e-full-"));
-    const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=8m,mode=0700", "tmpfs", small]);
-    expect(mounted.status, mounted.stderr.toString()).toBe(0);
     try {
+      using disk = new SmallDisk(small, { bytes: 8 << 20 });
       const root = join(small, "root");
       cpSync(host.root, root, { recursive: true });
-      const filler = join(small, "filler");
-      spawnSync("dd", ["if=/dev/zero", `of=${filler}`, "bs=4k"]);
+      disk.fill();
       const inSmall = (...words: string[]) => host.run(...words, "--root", root);
       for (const words of [["backup", "--source", "shop"], ["restore-test", "--source", "shop"], ["sync"]]) {
         const { code, stdout, stderr } = await inSmall(...words);
@@ -252,12 +245,10 @@ describe("a full disk", () => {
       const doctor = await inSmall("doctor");
       expect(doctor.stdout, doctor.stderr).toContain("disk ");
       expect(doctor.stderr).toBe("");
-      rmSync(filler);
+      disk.empty();
       const again = await inSmall("backup", "--source", "shop");
       expect(again.code, again.stdout + again.stderr).toBe(0);
     } finally {
-      const gone = spawnSync("umount", [small]);
-      expect(gone.status, gone.stderr.toString()).toBe(0);
       rmSync(small, { recursive: true });
     }
   });

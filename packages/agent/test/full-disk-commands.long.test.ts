@@ -1,4 +1,3 @@
-import { execFileSync, spawnSync } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -12,25 +11,27 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { SmallDisk } from "../../host/test/small-disk.ts";
 import { runCli, type Finished } from "./service/cli.ts";
 
 /** Each command of a standalone root whose disk, a tmpfs of 4 MiB, is full. */
 
 let base: string;
 let root: string;
+let disk: SmallDisk;
 
 beforeEach(async () => {
   base = mkdtempSync(join(tmpdir(), "attestore-full-"));
   root = join(base, "root");
   mkdirSync(root, { mode: 0o700 });
-  execFileSync("mount", ["-t", "tmpfs", "-o", "size=4m,mode=0700", "tmpfs", root]);
+  disk = new SmallDisk(root, { bytes: 4 << 20, isLazy: true });
   mkdirSync(join(base, "papers"));
   writeFileSync(join(base, "papers/one.txt"), "one\n");
   expect((await cli("init", "--standalone")).code).toBe(0);
   await add("papers");
 });
 afterEach(() => {
-  execFileSync("umount", ["--lazy", root]);
+  disk[Symbol.dispose]();
   rmSync(base, { recursive: true });
 });
 
@@ -51,19 +52,12 @@ async function add(name: string): Promise<void> {
   expect(added.code, added.stderr).toBe(0);
 }
 
-function fill(): void {
-  const filled = spawnSync("dd", ["if=/dev/zero", `of=${join(root, "filler")}`, "bs=1k"]);
-  expect(String(filled.stderr)).toContain("No space left");
-}
-
 /** Every file and its content; not the locks, which only say who works here. */
 function files(): Map<string, string> {
   const names = readdirSync(root, { recursive: true, encoding: "utf8" });
   return new Map(
     names
-      .filter(
-        (name) => !name.startsWith("locks/") && name !== "filler" && statSync(join(root, name)).isFile(),
-      )
+      .filter((name) => !name.startsWith("locks/") && statSync(join(root, name)).isFile())
       .map((name) => [name, readFileSync(join(root, name), "base64")]),
   );
 }
@@ -102,9 +96,9 @@ it.each([
 ] as const)(
   "%s on a full disk names what it could not write, and works when there is room",
   async (_, unwritten, args) => {
-    fill();
+    disk.fill();
     await expectFull(unwritten, ...args);
-    rmSync(join(root, "filler"));
+    disk.empty();
     const again = await cli(...args);
     expect(again.code, again.stderr).toBe(0);
   },
@@ -112,11 +106,11 @@ it.each([
 
 it("a restore and a restore test name what they could not write, and leave no output", async () => {
   expect((await cli("backup")).code).toBe(0);
-  fill();
+  disk.fill();
   await expectFull(join(root, "scratch"), "restore", "--source", "papers", "--output", join(root, "back"));
   expect(existsSync(join(root, "back"))).toBe(false);
   await expectFull(root, "restore-test", "--source", "papers");
-  rmSync(join(root, "filler"));
+  disk.empty();
   const tested = await cli("restore-test", "--source", "papers");
   expect(tested.code, tested.stderr).toBe(0);
 });
@@ -124,21 +118,20 @@ it("a restore and a restore test name what they could not write, and leave no ou
 it("status and doctor say that the disk is full, and no longer once there is room", async () => {
   expect((await cli("backup")).code).toBe(0);
   expect((await cli("restore-test")).code).toBe(0);
-  fill();
+  disk.fill();
   const status = await cli("status");
   expect(status.code).toBe(1);
   expect(status.stdout).toContain(`the disk of ${root} is full`);
   const doctor = await cli("doctor");
   expect(doctor.code).toBe(1);
   expect(doctor.stdout).toMatch(/✗ disk .* no run can be recorded\n +make room there/);
-  rmSync(join(root, "filler"));
+  disk.empty();
   expect((await cli("status")).stdout).not.toContain("is full");
 });
 
 it("a URL with a password does not stay behind if config.yaml cannot be written", async () => {
-  fill();
   // Room for the password's file of one block, and for nothing behind it.
-  execFileSync("truncate", ["-s", "-4096", join(root, "filler")]);
+  disk.fill(4096);
   const before = files();
   const done = await runCli(
     ["source", "add", "shop", "--engine", "postgresql", "--connection", "-", "--no-probe", "--yes"],
@@ -154,17 +147,17 @@ it.each([true, false])(
   async (isSplit) => {
     const shares = isSplit ? ["--shares", "3", "--threshold", "2"] : [];
     const kit = ["keys", "recovery-kit", "--output", join(base, "kit.txt"), ...shares, "--yes"];
-    fill();
+    disk.fill();
     await expectFull("config.yaml", ...kit);
     expect(readdirSync(base).filter((name) => name.startsWith("kit"))).toEqual([]);
-    rmSync(join(root, "filler"));
+    disk.empty();
     const again = await cli(...kit);
     expect(again.code, again.stderr).toBe(0);
   },
 );
 
 it("a recovery kit on stdout opens nothing if config.yaml cannot be written, and that is said", async () => {
-  fill();
+  disk.fill();
   const done = await cli("keys", "recovery-kit", "--output", "-", "--yes");
   expect(done.code).toBe(2);
   expect(done.stderr).toContain("destroy it");

@@ -1,7 +1,7 @@
-import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { SmallDisk } from "../../host/test/small-disk.ts";
 import { startCli } from "./service/cli.ts";
 import { attachedRoot, type TestRoot } from "./service/test-root.ts";
 import { TestService } from "./service/test-service.ts";
@@ -25,18 +25,14 @@ it("a running agent reports a full disk, keeps running, and does the queued work
   const agent = startCli(["run"], { env: { ATTESTORE_HOME: root.layout.root } });
   try {
     await agent.said("attestore runs as");
-    const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=64k,mode=0700", "tmpfs", commands]);
-    expect(mounted.status, String(mounted.stderr)).toBe(0);
     let asked: string;
-    try {
+    {
+      using disk = new SmallDisk(commands, { bytes: 64 << 10, isLazy: true });
       mkdirSync(commandsDone, { recursive: true });
-      spawnSync("dd", ["if=/dev/zero", `of=${join(commands, "filler")}`, "bs=1k"]);
+      disk.fill();
       asked = service.command("backup", "papers", "files").id;
       await agent.said("no space left on the disk");
       expect(service.commands.map(({ id }) => id)).toEqual([asked]);
-    } finally {
-      const gone = spawnSync("umount", ["--lazy", commands]);
-      expect(gone.status, String(gone.stderr)).toBe(0);
     }
     await agent.said("there is disk space again");
     await agent.said(`${asked}: backed up papers`);
@@ -54,16 +50,12 @@ it("a running agent whose disk fills up during a run reports the run as failed, 
   const agent = startCli(["run"], { env: { ATTESTORE_HOME: root.layout.root } });
   try {
     await agent.said("attestore runs as");
-    const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=16k,mode=0700", "tmpfs", receiptsWaiting]);
-    expect(mounted.status, String(mounted.stderr)).toBe(0);
     let asked: string;
-    try {
-      spawnSync("dd", ["if=/dev/zero", `of=${join(receiptsWaiting, "filler")}`, "bs=1k"]);
+    {
+      using disk = new SmallDisk(receiptsWaiting, { bytes: 16 << 10, isLazy: true });
+      disk.fill();
       asked = service.command("backup", "papers", "files").id;
       await agent.said(`${asked}: ENOSPC`);
-    } finally {
-      const gone = spawnSync("umount", ["--lazy", receiptsWaiting]);
-      expect(gone.status, String(gone.stderr)).toBe(0);
     }
     const next = service.command("backup", "papers", "files").id;
     await agent.said(`${next}: backed up papers`);

@@ -8,11 +8,11 @@ import { api } from "../../e2e/harness/https.ts";
 import type { Running } from "../../e2e/harness/programs.ts";
 import { createAuthKey } from "../../e2e/harness/organisation.ts";
 import { until } from "../../e2e/harness/wait.ts";
-import { SmallDisk } from "./small-disk.ts";
+import { SmallDisk } from "../../../packages/host/test/small-disk.ts";
 import type { World } from "./worlds/world.ts";
 
 /** Each receipt of the agent takes some of it for good. */
-const DISK_MIB = 512;
+const DISK_BYTES = 512 * 1024 ** 2;
 const SETTLED_WITHIN_S = 120;
 
 export interface Person {
@@ -51,7 +51,7 @@ export class HostAgent {
   static async start(world: World, person: Person, base: string): Promise<HostAgent> {
     const directory = join(base, "host");
     mkdirSync(directory);
-    const disk = new SmallDisk(directory, DISK_MIB);
+    const disk = new SmallDisk(directory, { bytes: DISK_BYTES, mode: "0755" });
     const [entrance] = world.entrances;
     const authKey = await createAuthKey(world.replicas[0], person.orgId);
     const outside = process.env["TMPDIR"];

@@ -9,7 +9,7 @@ import { bundle } from "../../../tools/package/bundle.ts";
 import { bundleService } from "../../../tools/test/bundled-service.ts";
 import { formatReport, type Report } from "./report.ts";
 import { readOptions, type Setup } from "./options.ts";
-import { SmallDisk } from "./small-disk.ts";
+import { SmallDisk } from "../../../packages/host/test/small-disk.ts";
 import { soak } from "./soak.ts";
 import { startEmbeddedWorld } from "./worlds/embedded-world.ts";
 import { startPatroniWorld } from "./worlds/patroni-world.ts";

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import {
   mkdirSync,
@@ -15,6 +14,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { SmallDisk } from "../../../host/test/small-disk.ts";
 import { makeCertificates } from "../../test/service/certificates.ts";
 import { failure, TestService } from "../../test/service/test-service.ts";
 import { backoffDelay, LONGEST_WAIT_MS } from "../transport/backoff.ts";
@@ -268,9 +268,9 @@ it.each([
 ])("a download to a disk that is full %s says so, and is no object that differs", async (_, roomKib) => {
   const small = join(directory, "small");
   mkdirSync(small);
-  execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k,mode=0700", "tmpfs", small]);
   try {
-    writeFileSync(join(small, "filler"), Buffer.alloc((64 - roomKib) * 1024, "x"));
+    using disk = new SmallDisk(small, { bytes: 64 * 1024 });
+    disk.fill(roomKib * 1024);
     const content = randomBytes(30_000);
     fake.objects.set("larger", content);
     const download = withService((service) =>
@@ -283,7 +283,6 @@ it.each([
     );
     await expect(download).rejects.toMatchObject({ name: "RunError", code: "disk_full" });
   } finally {
-    execFileSync("umount", [small]);
     rmdirSync(small);
   }
 });

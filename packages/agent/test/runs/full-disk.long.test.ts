@@ -1,5 +1,4 @@
 /** File systems that really fill up: small ones in memory, which takes root to mount. */
-import { execFileSync } from "node:child_process";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -8,6 +7,7 @@ import type { SourceConfig } from "../../src/config/source-config.ts";
 import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import { restoreAndCheck } from "../../src/runs/restore-and-check.ts";
 import { makeClustersAnew } from "../../../../tools/test/cluster-maker.ts";
+import { SmallDisk } from "../../../host/test/small-disk.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
@@ -15,6 +15,7 @@ const never = new AbortController().signal;
 let place: TestPlace;
 let server: SourcePostgres;
 let small = "";
+let disk: SmallDisk;
 
 beforeAll(async () => {
   // It is initdb that fills the disk up.
@@ -30,13 +31,13 @@ afterAll(async () => {
   await place?.remove();
 });
 afterEach(async () => {
-  execFileSync("umount", [small]);
+  disk[Symbol.dispose]();
   await rm(small, { recursive: true });
 });
 
 async function mount(mib: number): Promise<void> {
   await mkdir(small);
-  execFileSync("mount", ["-t", "tmpfs", "-o", `size=${mib}m,mode=0755`, "tmpfs", small]);
+  disk = new SmallDisk(small, { bytes: mib << 20, mode: "0755" });
 }
 
 const back = (

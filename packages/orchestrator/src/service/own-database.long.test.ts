@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process";
-import { mkdir, open, readFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { SmallDisk } from "../../../host/test/small-disk.ts";
 import { type OwnPostgres, startOwnPostgres, startPooler, startStandbyOf } from "../../test/own-postgres.ts";
 import { TestServer } from "../../test/test-server.ts";
 import { connectDatabase } from "../platform/database/database.ts";
@@ -168,28 +169,22 @@ test("a service is not ready while its database is read-only, or its commits wai
 });
 
 test("a service is not ready while its database's disk is full, and says so", async () => {
-  const disk = join(scratch, "disk");
-  await mkdir(disk);
-  await run("mount", ["-t", "tmpfs", "-o", "size=200m,mode=0755", "tmpfs", disk]);
-  const full = await startOwnPostgres(join(disk, "full"));
+  const directory = join(scratch, "disk");
+  await mkdir(directory);
+  using disk = new SmallDisk(directory, { bytes: 200 << 20, mode: "0755", isLazy: true });
+  const full = await startOwnPostgres(join(directory, "full"));
   const other = await TestServer.create({ first: true });
   try {
     await other.serve({ DATABASE_URL: full.url });
     const ask = async (): Promise<unknown[]> => readinessOf(other);
     expect(await ask()).toEqual([200, "ready"]);
-    const filling = await open(join(disk, "filling"), "w");
-    // Until nothing fits any more.
-    await filling.writeFile(Buffer.alloc(256 * 1024 * 1024)).catch((error: unknown) => {
-      expect(error).toMatchObject({ code: "ENOSPC" });
-    });
+    disk.fill();
     await expect.poll(ask).toEqual([503, expect.stringContaining("disk is full")]);
-    await filling.truncate(0);
-    await filling.close();
+    disk.empty();
     await expect.poll(ask).toEqual([200, "ready"]);
   } finally {
     await other.remove();
     await full.stop();
-    await run("umount", ["--lazy", disk]);
   }
 });
 

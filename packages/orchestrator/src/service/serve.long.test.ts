@@ -1,26 +1,18 @@
-import { execFile } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdir, readdir, readFile, rename, rm, stat, statfs, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { Agent } from "node:https";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { promisify } from "node:util";
 import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { SmallDisk } from "../../../host/test/small-disk.ts";
 import { readMigrations } from "../platform/database/migrate.ts";
 import { DiskStore } from "../platform/objects/disk-store.ts";
 import { processesWorkingIn } from "../platform/postgres/process-state.ts";
 import { attachBody } from "../../test/new-agent.ts";
 import { answerTo, TestServer } from "../../test/test-server.ts";
-
-const command = promisify(execFile);
-
-async function usedBytes(disk: string): Promise<number> {
-  const { blocks, bfree, bsize } = await statfs(disk);
-  return (blocks - bfree) * bsize;
-}
 
 let server: TestServer;
 beforeEach(async () => {
@@ -104,11 +96,11 @@ test("the database away: 503 with Retry-After, then all is well again without a 
 });
 
 test("a start on a disk without room says how much there is, and works when there is more", async () => {
-  const disk = join(server.data, "..", "disk");
-  await mkdir(disk);
-  const resize = (size: string): Promise<unknown> => command("mount", ["-o", `remount,size=${size}`, disk]);
-  await command("mount", ["-t", "tmpfs", "-o", "size=1m,mode=0711", "tmpfs", disk]);
-  const small = new TestServer(disk, server.port);
+  const directory = join(server.data, "..", "disk");
+  await mkdir(directory);
+  using disk = new SmallDisk(directory, { bytes: 200 << 20, mode: "0711", isLazy: true });
+  disk.fill(1 << 20);
+  const small = new TestServer(directory, server.port);
   const refused = async (): Promise<string> => {
     const { exitCode, stderr } = await small.run(["serve"]).finished;
     expect(exitCode, stderr).toBe(2);
@@ -121,15 +113,14 @@ test("a start on a disk without room says how much there is, and works when ther
   };
   try {
     expect(await refused()).toMatch(/initdb failed.* has \S+ \S+ free: make room there\.\n$/s);
-    await resize("200m");
+    disk.empty();
     await startAndStop();
-    await resize(String(await usedBytes(disk)));
+    disk.fill();
     expect(await refused()).toMatch(/No space left on device\. .* has 0 B free: make room there\.\n$/);
-    await resize("200m");
+    disk.empty();
     await startAndStop();
   } finally {
     await small.end();
-    await command("umount", ["--lazy", disk]);
   }
 });
 

@@ -8,7 +8,7 @@ import { diskFaults } from "../faults/disk-faults.ts";
 import { networkFaults } from "../faults/network-faults.ts";
 import { serviceFaults, workerFaults } from "../faults/service-faults.ts";
 import { Proxy } from "../proxy.ts";
-import { SmallDisk } from "../small-disk.ts";
+import { SmallDisk } from "../../../../packages/host/test/small-disk.ts";
 import { SETTINGS, through, type World } from "./world.ts";
 
 const WORKERS = 2;
@@ -16,13 +16,13 @@ const WORKERS = 2;
  * Uploads leave 256 MiB of it free for the database. Each receipt takes 4 KiB there, and the log of
  * its transactions up to 1 GiB.
  */
-const DISK_MIB = 8192;
+const DISK_BYTES = 8192 * 1024 ** 2;
 
 /** One service of two workers with its own PostgreSQL, all data on one small disk. */
 export async function startEmbeddedWorld(base: string): Promise<World> {
   const directory = join(base, "service");
   mkdirSync(directory);
-  const disk = new SmallDisk(directory, DISK_MIB);
+  const disk = new SmallDisk(directory, { bytes: DISK_BYTES, mode: "0755" });
   const outside = process.env["TMPDIR"];
   process.env["TMPDIR"] = directory;
   const server = await startServer({ ...SETTINGS, ATTESTORE_WORKERS: String(WORKERS) });

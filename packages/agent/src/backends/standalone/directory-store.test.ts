@@ -1,17 +1,16 @@
-import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { SmallDisk } from "../../../../host/test/small-disk.ts";
 import { directoryStore } from "./directory-store.ts";
 
 it("a stored backup that does not fit on the disk is not called unreadable", async () => {
   const base = mkdtempSync(join(tmpdir(), "attestore-directory-store-"));
   const [storage, scratch] = [join(base, "storage"), join(base, "scratch")];
   for (const directory of [storage, scratch]) mkdirSync(directory);
-  const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", scratch]);
-  expect(mounted.status, String(mounted.stderr)).toBe(0);
   try {
+    using _ = new SmallDisk(scratch, { bytes: 64 << 10 });
     writeFileSync(join(storage, "one.age"), Buffer.alloc(1024 * 1024, 1));
     const get = (key: string) =>
       directoryStore(storage).get({ key, sha256: "", sizeBytes: 1024 * 1024 }, join(scratch, "copy"), {
@@ -23,8 +22,6 @@ it("a stored backup that does not fit on the disk is not called unreadable", asy
     });
     await expect(get("another.age")).rejects.toMatchObject({ code: "ciphertext_unavailable" });
   } finally {
-    const gone = spawnSync("umount", [scratch]);
-    expect(gone.status, String(gone.stderr)).toBe(0);
     rmSync(base, { recursive: true });
   }
 });
@@ -33,9 +30,8 @@ it("a backup is copied to a storage on another file system, whole or not at all"
   const base = mkdtempSync(join(tmpdir(), "attestore-directory-store-"));
   const storage = join(base, "storage");
   mkdirSync(storage);
-  const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", storage]);
-  expect(mounted.status, String(mounted.stderr)).toBe(0);
   try {
+    using _ = new SmallDisk(storage, { bytes: 4 << 20 });
     mkdirSync(join(storage, "shop"));
     // Of a copy that was killed.
     writeFileSync(join(storage, "shop/.one.age.partial-0123456789ab"), "x");
@@ -59,8 +55,6 @@ it("a backup is copied to a storage on another file system, whole or not at all"
     await expect(put("two.age", content)).rejects.toMatchObject({ code: "disk_full" });
     expect(readdirSync(join(storage, "shop"))).toEqual(["one.age"]);
   } finally {
-    const gone = spawnSync("umount", [storage]);
-    expect(gone.status, String(gone.stderr)).toBe(0);
     rmSync(base, { recursive: true });
   }
 });

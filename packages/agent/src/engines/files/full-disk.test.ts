@@ -1,15 +1,18 @@
-/** A small file system in memory that really fills up. Only root can mount it. */
-import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { SmallDisk } from "../../../../host/test/small-disk.ts";
 import { dumpTree, makePlace, restoreTree } from "../../../test/files/round-trip.ts";
 
 it.each([
-  ["of bytes", "size=4m", (tree: string) => writeFileSync(join(tree, "large"), Buffer.alloc(8 << 20, "x"))],
+  [
+    "of bytes",
+    { bytes: 4 << 20 },
+    (tree: string) => writeFileSync(join(tree, "large"), Buffer.alloc(8 << 20, "x")),
+  ],
   [
     "of names",
-    "nr_inodes=100",
+    { bytes: 64 << 20, names: 100 },
     (tree: string) => {
       for (let file = 0; file < 200; file++) writeFileSync(join(tree, `f${file}`), "");
     },
@@ -23,13 +26,12 @@ it.each([
     mkdirSync(small);
     plant(tree);
     const { archive } = await dumpTree(tree);
-    execFileSync("mount", ["-t", "tmpfs", "-o", `${limit},mode=0700`, "tmpfs", small]);
     try {
+      using _ = new SmallDisk(small, limit);
       const restored = restoreTree(archive, small, () => Promise.resolve("restored"));
       await expect(restored).rejects.toMatchObject({ name: "RunError", code: "disk_full" });
       expect(readdirSync(small)).toEqual([]);
     } finally {
-      execFileSync("umount", [small]);
       place.remove();
     }
   },

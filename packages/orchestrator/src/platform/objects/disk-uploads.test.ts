@@ -1,4 +1,3 @@
-import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
@@ -7,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import { promisify } from "node:util";
 import { fastify } from "fastify";
 import { expect, test, vi } from "vitest";
+import { SmallDisk } from "../../../../host/test/small-disk.ts";
 import { ApiError } from "../errors/api-error.ts";
 import { DiskStore } from "./disk-store.ts";
 import { objectRoutes } from "./object-routes.ts";
@@ -184,10 +183,10 @@ test("the leftovers of an upload after a kill are swept at the next start, and n
 });
 
 test("concurrent uploads are admitted only while all of them can finish on the disk", async () => {
-  const run = promisify(execFile);
   const disk = await mkdtemp(join(tmpdir(), "shared-"));
-  await run("mount", ["-t", "tmpfs", "-o", "size=5200k", "tmpfs", disk]);
   try {
+    // Files that a failed test left open must not keep it.
+    using _ = new SmallDisk(disk, { bytes: 5200 << 10, isLazy: true });
     const options = { publicUrl: "http://127.0.0.1", hmacKey: HMAC_KEY, reservedBytes: 1 << 20 };
     const small = new DiskStore({ directory: disk, ...options });
     await small.prepare();
@@ -228,17 +227,14 @@ test("concurrent uploads are admitted only while all of them can finish on the d
     // The same again takes none.
     expect(await sent()).toBe(`"${sha256(bytes)}"`);
   } finally {
-    // Files that a failed test left open must not keep it.
-    await run("umount", ["--lazy", disk]);
     await rm(disk, { recursive: true });
   }
 });
 
 test("an upload to a disk that is full, or fills up, gets 503 and leaves nothing", async () => {
-  const run = promisify(execFile);
   const disk = await mkdtemp(join(tmpdir(), "full-"));
-  await run("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", disk]);
   try {
+    using _ = new SmallDisk(disk, { bytes: 4 << 20, isLazy: true });
     const full = new DiskStore({
       directory: disk,
       publicUrl: "http://127.0.0.1",
@@ -270,7 +266,6 @@ test("an upload to a disk that is full, or fills up, gets 503 and leaves nothing
     });
     expect(await full.head(KEY)).toEqual({ sizeBytes: 4, sha256: sha256(Buffer.from("fits")) });
   } finally {
-    await run("umount", ["--lazy", disk]);
     await rm(disk, { recursive: true });
   }
 });
