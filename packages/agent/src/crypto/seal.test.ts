@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
 import { beforeAll, describe, expect, test } from "vitest";
+import { collect } from "../../test/pieces.ts";
 import { RunError } from "../errors/run-error.ts";
 import { findHeaderEnd, makeHeader } from "./age-header.ts";
 import { encryptPayload } from "./age-payload.ts";
@@ -27,13 +28,6 @@ async function* inPieces(bytes: Uint8Array, ...sizes: number[]): AsyncGenerator<
     yield own.subarray(at, at + size);
     at += size;
   }
-}
-
-/** Pieces are valid until the next one is asked for, so they are copied. */
-async function collect(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const all: Buffer[] = [];
-  for await (const piece of pieces) all.push(Buffer.from(piece));
-  return Buffer.concat(all);
 }
 
 const open = (ciphertext: Uint8Array): Promise<Buffer> =>

@@ -2,20 +2,11 @@ import { randomBytes } from "node:crypto";
 import { constants, zstdCompressSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { collect, inPieces } from "../../test/pieces.ts";
 import { compress } from "./compress.ts";
 import { DamagedCiphertext } from "./damaged.ts";
 import { decompress } from "./decompress.ts";
 import { MAX_WHOLE_FRAME, ZstdFrameWalker } from "./zstd-frames.ts";
-
-async function* inPieces(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
-  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
-}
-
-async function collect(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const all: Buffer[] = [];
-  for await (const piece of pieces) all.push(Buffer.from(piece));
-  return Buffer.concat(all);
-}
 
 const decode = (bytes: Buffer, size = bytes.length + 1): Promise<Buffer> =>
   collect(decompress(inPieces(bytes, size)));

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { newId } from "@attestore/contract";
 import { parseBundle, parseNote, sha256, verifyReceipt } from "@attestore/proof";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { attachedRoot, type TestRoot } from "../../test/service/test-root.ts";
+import { statementOfBackup } from "../../test/service/statement-of-backup.ts";
 import { failure, TestService } from "../../test/service/test-service.ts";
 import type { TestLog } from "../../test/service/test-log.ts";
 import { sendHeartbeat } from "../backends/attached/heartbeat.ts";
@@ -12,7 +12,6 @@ import { submitWaiting } from "../backends/attached/submit-waiting.ts";
 import { listReceipts } from "../receipts/receipt-files.ts";
 import { signReceipt } from "../receipts/sign-receipt.ts";
 import { spoolSignedEvent } from "../receipts/spooled-event.ts";
-import { backupStatement } from "../receipts/statements.ts";
 import { readLogAlarm } from "../state/log-alarm.ts";
 import { readFollowed, writeFollowed } from "./followed-generations.ts";
 import { observeCheckpoint, readKeptCheckpoint } from "./witness.ts";
@@ -34,6 +33,7 @@ const observe = (note = service.log.checkpoint()) => observeCheckpoint(root.atta
 const grow = (leaves: number): void => {
   for (let added = 0; added < leaves; added++) service.log.appendHash(sha256(randomBytes(32)));
 };
+const statement = (previous: string | null) => statementOfBackup(root.attachment, previous);
 const submit = () => submitWaiting(root.attachment, { signal, once: true });
 const headAt = (log: TestLog, size: number) => ({
   origin: log.verifier.name,
@@ -320,27 +320,3 @@ it("a receipt that the service no longer accepts is set aside with its answer", 
   expect(await submit()).toMatchObject({ refused: 1 });
   expect(await listReceipts(root.layout, "refused")).toHaveLength(1);
 });
-
-function statement(previous: string | null) {
-  const now = new Date().toISOString();
-  const digest = "ab".repeat(32);
-  return backupStatement(
-    root.attachment,
-    {
-      v: 1,
-      sha256: digest,
-      size_bytes: 10,
-      source: "orders",
-      command_id: null,
-      cipher: { name: "age-v1", recipients: ["age1x"] },
-      source_metadata: { engine: "files", engine_version: "1", dump_format: "tar", schema_hash: digest },
-      started_at: now,
-      finished_at: now,
-      upload: null,
-      registered: null,
-    },
-    newId("source"),
-    newId("backup"),
-    previous,
-  );
-}

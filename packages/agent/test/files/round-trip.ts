@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { CheckOutcome } from "@attestore/proof";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
 import type { ForeignMetadata, Restored, SourceMetadata } from "../../src/engines/engine.ts";
+import { inPieces } from "../pieces.ts";
 import { files } from "../../src/engines/files/index.ts";
 
 /** Where one test's trees lie; removed at its end. */
@@ -46,16 +47,6 @@ export interface DumpOptions {
   readonly signal?: AbortSignal;
   readonly onPiece?: () => void;
   readonly contentKey?: Buffer;
-}
-
-/** In pieces of a size that divides nothing. */
-export async function* inPieces(bytes: Buffer, size = 40_009): AsyncGenerator<Buffer, void, undefined> {
-  for (let at = 0; at < bytes.length; at += size) {
-    // Each piece is valid only until the next is asked for: nobody may keep it.
-    const piece = Buffer.from(bytes.subarray(at, at + size));
-    yield piece;
-    piece.fill(0xee);
-  }
 }
 
 export async function restoreTree<Result>(

@@ -45,6 +45,7 @@ import { ensureSigningKey, readSigningKey, openSigningKeys } from "../../src/sig
 import { encodeMessage, MAX_MESSAGE, OPENED, OPERATION } from "../../src/signer-client/protocol.ts";
 import { fileKeyFrom, heldRecipients, makeHeldIdentity } from "../../src/signer-client/remote-identities.ts";
 import { until } from "../../../../tests/e2e/harness/wait.ts";
+import { collect } from "../pieces.ts";
 import { ALICE, as, MALLORY, moduleOf, programAs } from "./second-user.ts";
 
 /**
@@ -305,17 +306,12 @@ describe("an identity that a process of another user holds", () => {
   async function* one(): AsyncGenerator<Buffer> {
     yield await Promise.resolve(PLAIN);
   }
-  const all = async (pieces: AsyncIterable<Buffer>): Promise<Buffer> => {
-    const read: Buffer[] = [];
-    for await (const piece of pieces) read.push(Buffer.from(piece));
-    return Buffer.concat(read);
-  };
   async function* of(bytes: Buffer): AsyncGenerator<Buffer> {
     yield await Promise.resolve(bytes);
   }
-  const sealedTo = (...recipients: string[]): Promise<Buffer> => all(seal(one(), recipients));
+  const sealedTo = (...recipients: string[]): Promise<Buffer> => collect(seal(one(), recipients));
   const opened = async (bytes: Buffer): Promise<Buffer> =>
-    all(unseal(of(bytes), await readIdentities([layout().ageIdentity])));
+    collect(unseal(of(bytes), await readIdentities([layout().ageIdentity])));
   const headerOf = (bytes: Buffer): Buffer => bytes.subarray(0, findHeaderEnd(bytes));
   const OTHER = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
   let recipient: string;

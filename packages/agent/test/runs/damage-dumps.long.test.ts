@@ -11,6 +11,7 @@ import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 import { DamageTable, seenForDays } from "./damage-table.ts";
 import { initRestic } from "./restic-repository.ts";
 import { backUp, testBackup } from "./back-and-test.ts";
+import { dumpsIn } from "./dumps-in.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
@@ -49,20 +50,14 @@ const REPOSITORY = (): Record<string, string> => ({
   RESTIC_REPOSITORY: join(place.dir, "repository"),
   RESTIC_PASSWORD: PASSWORD,
 });
-const COMMON = { sandbox: "process", checkTimeout_s: 60, checks: [], max_age_s: null } as const;
-const dumps = (): Source => ({
-  ...COMMON,
-  slug: "legacy",
-  engine: "dumps",
-  place: { kind: "directory", path: directory },
-  pattern: "*.dump",
-  min_age_s: 0,
-  min_bytes: 1,
-});
+const dumps = (): Source => dumpsIn(directory, { pattern: "*.dump" });
 const restic = (): Source => ({
-  ...COMMON,
   slug: "archive",
   engine: "restic",
+  sandbox: "process",
+  checkTimeout_s: 60,
+  checks: [],
+  max_age_s: null,
   repository: join(place.dir, "repository"),
   password: { kind: "env", name: "TEST_RESTIC_PASSWORD" },
   tags: [],

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { comparedContentText, type Profile } from "@attestore/proof";
+import { comparedContentText } from "@attestore/proof";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { EarlierTests } from "../../src/checks/earlier-tests/earlier-tests.ts";
+import type { EarlierTests } from "../../src/checks/earlier-tests/earlier-tests.ts";
 import { readCiphertext } from "../../src/crypto/ciphertext.ts";
 import { unseal } from "../../src/crypto/unseal.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
@@ -9,6 +9,7 @@ import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import { DamageTable, seenForDays } from "./damage-table.ts";
 import { backUp, testBackup } from "./back-and-test.ts";
+import { threeAlike } from "./earlier-tests-in.ts";
 import { flipBit, makeTestPlace, reseal, type Resealed, type TestPlace } from "./scratch.ts";
 import { type SourceMariadb, startSourceMariadb } from "./source-mariadb.ts";
 
@@ -106,19 +107,10 @@ const testIt = (
 ): Promise<RestoreTestResult> =>
   testBackup(place, { ...server.source, ...more }, made, { instead: instead ?? made, seen });
 
-/** After three tests that saw the same. */
-function usually(profile: Profile | undefined): EarlierTests {
-  const tests = ["2026-11-20", "2026-11-19", "2026-11-18"].map((day) => {
-    const at = `${day}T03:00:00.000Z`;
-    return { at, madeAt: at, backupId: `bkp_${day}`, checks: [], ...(profile ? { profile } : {}) };
-  });
-  return new EarlierTests({ source: "shop", tests, now: Date.parse("2026-11-23T12:00:00Z") });
-}
-
 /** Runs `sql` at the source, and tests a new backup of it. */
 async function after(sql: string, more: { onSuspicion?: "fail" } = {}): Promise<RestoreTestResult> {
   server.sql(`use busy; ${sql}`);
-  return testIt(await back({ databases: ["busy"] }), { seen: usually(busy.profile), ...more });
+  return testIt(await back({ databases: ["busy"] }), { seen: threeAlike("shop", busy.profile), ...more });
 }
 
 test("a profile has counts and rates of each kind of column, nothing of small tables, and no value", () => {

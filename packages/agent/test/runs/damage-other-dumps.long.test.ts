@@ -6,6 +6,7 @@ import type { EarlierTests } from "../../src/checks/earlier-tests/earlier-tests.
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
 import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 import { backUp, testBackup } from "./back-and-test.ts";
+import { dumpsIn } from "./dumps-in.ts";
 import { DamageTable, seenForDays } from "./damage-table.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
 import { type SourceMariadb, startSourceMariadb } from "./source-mariadb.ts";
@@ -34,18 +35,7 @@ afterAll(async () => {
   await place?.remove();
 });
 
-const source = (): SourceConfigOf<"dumps"> => ({
-  slug: "legacy",
-  engine: "dumps",
-  sandbox: "process",
-  checkTimeout_s: 60,
-  checks: [],
-  place: { kind: "directory", path: join(place.dir, "dumps") },
-  pattern: "*.dump",
-  min_age_s: 0,
-  max_age_s: null,
-  min_bytes: 1,
-});
+const source = (): SourceConfigOf<"dumps"> => dumpsIn(join(place.dir, "dumps"), { pattern: "*.dump" });
 
 /** What one kind of dump is made of, and how. */
 interface Kind {

@@ -5,6 +5,7 @@ import { comparedContentText } from "@attestore/proof";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 import { backUp, testBackup } from "./back-and-test.ts";
+import { dumpsIn } from "./dumps-in.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
 import { type SourceMariadb, startSourceMariadb } from "./source-mariadb.ts";
 
@@ -32,18 +33,7 @@ async function dumpedWith(...args: readonly string[]): Promise<RestoreTestResult
   const dumps = join(place.dir, "dumps");
   const program = server.product === "MySQL" ? "mysqldump" : "mariadb-dump";
   writeFileSync(join(dumps, "a.dump"), execFileSync(program, [...common, ...args], { maxBuffer: 64 << 20 }));
-  const source = {
-    slug: "legacy",
-    engine: "dumps",
-    sandbox: "process",
-    checkTimeout_s: 60,
-    checks: [],
-    place: { kind: "directory", path: dumps },
-    pattern: "*.dump",
-    min_age_s: 0,
-    max_age_s: null,
-    min_bytes: 1,
-  } as const;
+  const source = dumpsIn(dumps, { pattern: "*.dump" });
   return testBackup(place, source, await backUp(place, source));
 }
 

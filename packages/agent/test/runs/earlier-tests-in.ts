@@ -1,4 +1,5 @@
 import { newId } from "@attestore/contract";
+import type { Profile } from "@attestore/proof";
 import { expect } from "vitest";
 import { EarlierTests } from "../../src/checks/earlier-tests/earlier-tests.ts";
 import type { PassedBefore } from "../../src/checks/passed-tests.ts";
@@ -30,6 +31,15 @@ export function seenTables({
 }): EarlierTests {
   const tables = sourceMetadata["tables"] as readonly { name: string; rows?: number }[];
   return seenIn(tables.map(({ name, rows = 0 }) => ({ id: `inferred:rows:${name}`, observed: { rows } })));
+}
+
+/** What three restore tests saw that passed on the days before 23 November 2026, all alike. */
+export function threeAlike(source: string, profile: Profile | undefined): EarlierTests {
+  const tests = ["2026-11-20", "2026-11-19", "2026-11-18"].map((day) => {
+    const at = `${day}T03:00:00.000Z`;
+    return { at, madeAt: at, backupId: `bkp_${day}`, checks: [], ...(profile ? { profile } : {}) };
+  });
+  return new EarlierTests({ source, tests, now: Date.parse("2026-11-23T12:00:00Z") });
 }
 
 /** What `inferred:kept` observes if each of `tables` tables is still there. */

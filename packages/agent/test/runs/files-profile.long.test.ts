@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Profile } from "@attestore/proof";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { EarlierTests } from "../../src/checks/index.ts";
+import type { EarlierTests } from "../../src/checks/index.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
 import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 import { backUp, testBackup } from "./back-and-test.ts";
+import { threeAlike } from "./earlier-tests-in.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
 
 /** What a restored tree of files looks like, and what stands out in it. */
@@ -51,14 +51,6 @@ async function testIt(
   return tested;
 }
 
-function after(profile: Profile | undefined): EarlierTests {
-  const tests = ["2026-11-20", "2026-11-19", "2026-11-18"].map((day) => {
-    const at = `${day}T03:00:00.000Z`;
-    return { at, madeAt: at, backupId: `bkp_${day}`, checks: [], ...(profile ? { profile } : {}) };
-  });
-  return new EarlierTests({ source: "share", tests, now: Date.parse("2026-11-23T12:00:00Z") });
-}
-
 test("a profile of files has kinds and rates, no name and no kind with few files; encrypted or renamed files are suspicious", async () => {
   const normal = await testIt();
   expect(normal.result, normal.reason).toBe("passed");
@@ -81,12 +73,12 @@ test("a profile of files has kinds and rates, no name and no kind with few files
   expect(JSON.stringify(normal.profile)).not.toMatch(/anna|secret|people|neighbours|mp3|recordings/);
 
   for (let at = 0; at < 6; at += 1) writeFileSync(join(tree, "people", `${at}.txt`), randomBytes(1000));
-  const told = await testIt(after(normal.profile));
+  const told = await testIt(threeAlike("share", normal.profile));
   expect(told.result).toBe("passed");
   const random = { table: ".", column: "texts", measure: "random", now: 20, before: 0 };
   expect(told.profile?.suspicious).toContainEqual(random);
   // The next test is not compared with a suspicious one.
-  expect((await testIt(after(told.profile))).profile?.suspicious).toContainEqual(random);
+  expect((await testIt(threeAlike("share", told.profile))).profile?.suspicious).toContainEqual(random);
   // What the checks would not notice; nothing is said of columns that they do not name.
   const bytes = `${PROSE}7`.length;
   const checked = await testIt(null, {
@@ -108,14 +100,14 @@ test("a profile of files has kinds and rates, no name and no kind with few files
     { noticed: ["an empty .", "every file of . empty", ". a year older"], not_noticed: [], not_tried: [] },
     { noticed: ["an empty people/7.txt"], not_noticed: ["people/7.txt zeroed"], not_tried: [] },
   ]);
-  const failed = await testIt(after(normal.profile), { onSuspicion: "fail" });
+  const failed = await testIt(threeAlike("share", normal.profile), { onSuspicion: "fail" });
   expect(failed.result).toBe("failed");
   expect(failed.reason).toContain("attestore accept share . --because REASON");
 
   for (const name of readdirSync(tree).filter((each) => each.endsWith(".pdf")))
     renameSync(join(tree, name), join(tree, `${name}.x7f3a`));
   writeFileSync(join(tree, "HOW_TO_DECRYPT.txt"), "pay");
-  const renamed = await testIt(after(normal.profile));
+  const renamed = await testIt(threeAlike("share", normal.profile));
   expect(renamed.profile?.suspicious.slice(0, 3)).toEqual([
     { table: ".", column: "names", measure: "notes", now: 1, before: 0 },
     { table: ".", column: "names", measure: "renamed", now: expect.any(Number), before: 0 },

@@ -11,6 +11,7 @@ import { DEFAULT_LIMITS, type SourceLimits } from "../../src/config/source-limit
 import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 import type * as Namespaces from "../../src/sandboxes/isolation/namespaces.ts";
 import { backUp, testBackup } from "./back-and-test.ts";
+import { dumpsIn } from "./dumps-in.ts";
 import { childrenNamed, makeTestPlace, type TestPlace } from "./scratch.ts";
 
 const host = vi.hoisted(() => ({ hasNamespaces: true }));
@@ -61,19 +62,7 @@ async function restored(
 ): Promise<RestoreTestResult> {
   if (typeof content === "string") writeFileSync(join(directory, name), content);
   else content(join(directory, name));
-  const source: SourceConfigOf<"dumps"> = {
-    slug: "legacy",
-    engine: "dumps",
-    sandbox: "process",
-    checkTimeout_s: 60,
-    checks: [],
-    place: { kind: "directory", path: directory },
-    pattern: "*",
-    min_age_s: 0,
-    max_age_s: null,
-    min_bytes: 1,
-    ...more,
-  };
+  const source = dumpsIn(directory, more);
   const before = new Set(started());
   const backup = await backUp(place, source);
   try {

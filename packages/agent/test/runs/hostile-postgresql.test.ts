@@ -7,6 +7,7 @@ import { DEFAULT_LIMITS } from "../../src/config/source-limits.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
 import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 import { backUp, testBackup } from "./back-and-test.ts";
+import { dumpsIn } from "./dumps-in.ts";
 import { childrenNamed, makeTestPlace, type TestPlace } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
@@ -41,19 +42,8 @@ beforeEach(() => {
   mkdirSync(directory);
 });
 
-const source = (more: Partial<SourceConfigOf<"dumps">> = {}): SourceConfigOf<"dumps"> => ({
-  slug: "legacy",
-  engine: "dumps",
-  sandbox: "process",
-  checkTimeout_s: 60,
-  checks: [],
-  place: { kind: "directory", path: directory },
-  pattern: "*",
-  min_age_s: 0,
-  max_age_s: null,
-  min_bytes: 1,
-  ...more,
-});
+const source = (more: Partial<SourceConfigOf<"dumps">> = {}): SourceConfigOf<"dumps"> =>
+  dumpsIn(directory, more);
 
 async function testIt(
   of: SourceConfigOf<"dumps"> | SourceConfigOf<"postgresql"> = source(),

@@ -5,7 +5,7 @@ import { Binary, BSON, BSONRegExp, Double, Int32, Long, ObjectId, Timestamp } fr
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readCiphertext } from "../../src/crypto/ciphertext.ts";
 import { unseal } from "../../src/crypto/unseal.ts";
-import { EarlierTests } from "../../src/checks/index.ts";
+import type { EarlierTests } from "../../src/checks/index.ts";
 import { objectsMetadata } from "../../src/engines/content/tagged-objects.ts";
 import { objectsOf } from "../../src/engines/mongodb/content/sign-documents.ts";
 import { look } from "../../src/engines/mongodb/describe.ts";
@@ -14,6 +14,7 @@ import { openContentKey } from "../../src/runs/content-key.ts";
 import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 import { backUp, testBackup } from "./back-and-test.ts";
+import { threeAlike } from "./earlier-tests-in.ts";
 import { makeTestPlace, reseal, type Resealed, type TestPlace } from "./scratch.ts";
 import { type SourceMongodb, startSourceMongodb } from "./source-mongodb.ts";
 
@@ -171,11 +172,7 @@ test("a profile has counts and rates and no value, and a tenth of a field encryp
   expect(fields.get("note")).toMatchObject({ nulls: 107, random: 0 });
   expect(JSON.stringify(profile)).not.toMatch(/secret/);
 
-  const tests = ["2026-11-20", "2026-11-19", "2026-11-18"].map((day) => {
-    const at = `${day}T03:00:00.000Z`;
-    return { at, madeAt: at, backupId: `bkp_${day}`, checks: [], ...(profile ? { profile } : {}) };
-  });
-  const seen = new EarlierTests({ source: "shop", tests, now: Date.parse("2026-11-23T12:00:00Z") });
+  const seen = threeAlike("shop", profile);
   const collection = server.shop.collection("orders");
   const some = { n: { $gte: 500, $lt: 750 } };
   const before = await collection.find(some).toArray();

@@ -13,6 +13,7 @@ import type { EarlierTests } from "../../src/checks/index.ts";
 import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
 import { backUp, testBackup } from "./back-and-test.ts";
+import { dumpsIn } from "./dumps-in.ts";
 import { keptAll, seenIn, seenTables } from "./earlier-tests-in.ts";
 import { childrenNamed, makeTestPlace, type TestPlace, reseal, type Resealed } from "./scratch.ts";
 import { type SourceMongodb, startSourceMongodb } from "./source-mongodb.ts";
@@ -420,18 +421,7 @@ test("an archive that others made, also gzipped, is proven where it is", async (
     stdio: "ignore",
   });
   const checks = [{ id: "count", query: query("orders", [{ $count: "n" }]), expect: `n = ${ORDERS}` }];
-  const source: SourceConfigOf<"dumps"> = {
-    slug: "legacy",
-    engine: "dumps",
-    sandbox: "process",
-    checkTimeout_s: 60,
-    checks,
-    pattern: "*.gz",
-    min_age_s: 0,
-    max_age_s: null,
-    min_bytes: 1,
-    place: { kind: "directory", path: directory },
-  };
+  const source = dumpsIn(directory, { pattern: "*.gz", checks });
   const common = { source, signal: never };
   const made = await writeEncryptedDump({ ...common, recipients: [place.recipient], blobsDir: place.blobs });
   expect(made.sourceMetadata["original"]).toMatchObject({ format: "mongodump-archive", compression: "gzip" });

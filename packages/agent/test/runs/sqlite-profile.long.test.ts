@@ -2,12 +2,12 @@ import { randomBytes } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { Profile } from "@attestore/proof";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { EarlierTests } from "../../src/checks/index.ts";
+import type { EarlierTests } from "../../src/checks/index.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
 import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 import { backUp, testBackup } from "./back-and-test.ts";
+import { threeAlike } from "./earlier-tests-in.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
 
 /** What a restored copy of SQLite looks like, and what stands out in it. */
@@ -42,14 +42,6 @@ async function testIt(seen: EarlierTests | null = null): Promise<RestoreTestResu
   const tested = await testBackup(place, source, made, { seen });
   expect(readdirSync(place.scratch)).toEqual([]);
   return tested;
-}
-
-function after(profile: Profile | undefined): EarlierTests {
-  const tests = ["2026-11-20", "2026-11-19", "2026-11-18"].map((day) => {
-    const at = `${day}T03:00:00.000Z`;
-    return { at, madeAt: at, backupId: `bkp_${day}`, checks: [], ...(profile ? { profile } : {}) };
-  });
-  return new EarlierTests({ source: "shop", tests, now: Date.parse("2026-11-23T12:00:00Z") });
 }
 
 test("a profile has counts and rates and no value, and a hundredth of a column encrypted in place is suspicious", async () => {
@@ -96,7 +88,7 @@ test("a profile has counts and rates and no value, and a hundredth of a column e
       update.run(randomBytes(48).toString("base64"), randomBytes(32).toString("base64"), id);
     database.exec("commit");
   });
-  const told = await testIt(after(normal.profile));
+  const told = await testIt(threeAlike("shop", normal.profile));
   expect(told.result, told.reason).toBe("passed");
   expect(told.profile?.suspicious).toEqual([
     { table: "orders", column: "note", measure: "random", now: expect.any(Number), before: 0 },

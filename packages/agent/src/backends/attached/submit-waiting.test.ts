@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newId } from "@attestore/contract";
-import type { BackupStatement } from "@attestore/proof";
 import {
   envelopeFromJson,
   parseBundle,
@@ -12,13 +11,13 @@ import {
 } from "@attestore/proof";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { attachedRoot, type TestRoot } from "../../../test/service/test-root.ts";
+import { statementOfBackup } from "../../../test/service/statement-of-backup.ts";
 import { failure, TestService } from "../../../test/service/test-service.ts";
 import { recoverCommands } from "../../cli/run/recover.ts";
 import { takeWorkLock } from "../../cli/invocation/work-lock.ts";
 import { listChain } from "../../receipts/chain.ts";
 import { listReceipts, readStatement } from "../../receipts/receipt-files.ts";
 import { signReceipt, type WaitingReceipt } from "../../receipts/sign-receipt.ts";
-import { backupStatement } from "../../receipts/statements.ts";
 import { readKeptCheckpoint } from "../../log/witness.ts";
 import { finishCommand, journalCommand, markStarted, openCommands } from "../../journal/command-journal.ts";
 import { spoolEvent } from "../../receipts/spooled-event.ts";
@@ -40,29 +39,7 @@ afterEach(async () => {
 const submit = () => submitWaiting(root.attachment, { signal, once: true });
 const waiting = () => listReceipts(root.layout, "waiting");
 
-function statement(previous: string | null): BackupStatement {
-  const now = new Date().toISOString();
-  const sha256 = "ab".repeat(32);
-  return backupStatement(
-    root.attachment,
-    {
-      v: 1,
-      sha256,
-      size_bytes: 10,
-      source: "orders",
-      command_id: null,
-      cipher: { name: "age-v1", recipients: ["age1x"] },
-      source_metadata: { engine: "files", engine_version: "1", dump_format: "tar", schema_hash: sha256 },
-      started_at: now,
-      finished_at: now,
-      upload: null,
-      registered: null,
-    },
-    newId("source"),
-    newId("backup"),
-    previous,
-  );
-}
+const statement = (previous: string | null) => statementOfBackup(root.attachment, previous);
 const sign = (commandId: string | null = null) => signReceipt(root.layout, statement, { commandId });
 
 it("a proven answer is kept as a bundle that anybody can verify, with the checkpoint it showed", async () => {

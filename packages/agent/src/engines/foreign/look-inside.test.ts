@@ -1,7 +1,7 @@
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { RestoreRefused } from "../engine.ts";
-import { inPieces } from "../../../test/files/round-trip.ts";
+import { collect, inPieces } from "../../../test/pieces.ts";
 import { lookInside } from "./look-inside.ts";
 
 /** A dump that others compressed, as one piece or in several. */
@@ -14,9 +14,7 @@ const skipped = Buffer.from("502a4d180400000000000000", "hex");
 
 async function read(bytes: Buffer, size: number): Promise<Buffer> {
   const { content } = await lookInside(inPieces(bytes, size));
-  const pieces: Buffer[] = [];
-  for await (const piece of content) pieces.push(Buffer.from(piece));
-  return Buffer.concat(pieces);
+  return collect(content);
 }
 
 test.each<[string, Buffer, Buffer]>([

@@ -6,6 +6,7 @@ import type { SourceConfigOf } from "../../../src/config/source-config.ts";
 import type { MadeBackup } from "../../../src/runs/write-encrypted-dump.ts";
 import type { RestoreTestResult } from "../../../src/runs/restore-and-check.ts";
 import { backUp, testBackup } from "../back-and-test.ts";
+import { dumpsIn } from "../dumps-in.ts";
 import { seenIn } from "../earlier-tests-in.ts";
 import { makeTestPlace, type TestPlace } from "../scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "../source-postgres.ts";
@@ -45,19 +46,8 @@ export const run = (command: string, env: Record<string, string> = {}, cwd = dir
     stdio: ["ignore", "pipe", "pipe"],
   });
 
-export const source = (more: Partial<SourceConfigOf<"dumps">> = {}): SourceConfigOf<"dumps"> => ({
-  slug: "legacy",
-  engine: "dumps",
-  sandbox: "process",
-  checkTimeout_s: 60,
-  checks: [],
-  place: { kind: "directory", path: directory },
-  pattern: "*",
-  min_age_s: 0,
-  max_age_s: null,
-  min_bytes: 1,
-  ...more,
-});
+export const source = (more: Partial<SourceConfigOf<"dumps">> = {}): SourceConfigOf<"dumps"> =>
+  dumpsIn(directory, more);
 
 export const back = (of: SourceConfigOf<"dumps"> | SourceConfigOf<"restic">): Promise<MadeBackup> =>
   backUp(place, of);

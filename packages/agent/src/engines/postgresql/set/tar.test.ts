@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { tarEnd, tarHeader, tarPadding } from "@attestore/host/tar";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { collect, inPieces } from "../../../../test/pieces.ts";
 import { parseEntryName } from "./names.ts";
 import { MalformedSet, tarEntries } from "./tar.ts";
 
@@ -23,17 +24,10 @@ const archive = (entries: readonly Read[]): Buffer =>
     tarEnd(),
   ]);
 
-async function* inPieces(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
-  for (let at = 0; at < bytes.length; at += size)
-    yield await Promise.resolve(Buffer.from(bytes.subarray(at, at + size)));
-}
-
 async function read(bytes: Buffer, size = 1000): Promise<Read[]> {
   const entries: Read[] = [];
   for await (const { name, content } of tarEntries(inPieces(bytes, size))) {
-    const pieces: Buffer[] = [];
-    for await (const piece of content) pieces.push(Buffer.from(piece));
-    entries.push({ name, content: Buffer.concat(pieces).toString() });
+    entries.push({ name, content: (await collect(content)).toString() });
   }
   return entries;
 }
