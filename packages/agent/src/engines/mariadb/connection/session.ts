@@ -30,7 +30,10 @@ export const asText: Decode = (bytes) => Buffer.from(bytes, "latin1").toString("
 const SEQUENCE =
   /[\0-\x7f]+|[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2}|([\x80-\xff])/g;
 
-/** Two different rows of bytes give two different texts: a byte that is not UTF-8 is a surrogate. */
+/**
+ * Two different rows of bytes give two different texts: a byte that is not UTF-8 becomes a
+ * surrogate.
+ */
 export const asBytes: Decode = (bytes) => {
   const text = asText(bytes);
   if (!text.includes("\u{fffd}")) return text;
@@ -145,7 +148,7 @@ export class MariadbSession {
   /**
    * Runs one statement that contains texts of others, such as names that a server returned. The
    * client only gets it as hex digits. The server makes a prepared statement of it, so it is one
-   * statement, whatever it contains. `asText` loses bytes that are not UTF-8, which `asBytes` keeps.
+   * statement, whatever it contains. `asText` loses bytes that are not UTF-8; `asBytes` keeps them.
    * @throws SessionEnded
    */
   async runForeign(sql: string, decode: Decode = asText): Promise<Statement> {
