@@ -25,7 +25,7 @@ export async function readPackGenerations(
   const began: PackGenerations["began"] = [];
   for (const event of beginnings) {
     const { log_index } = event.inclusion_proof;
-    const hashes = await readInclusionProof(session, orgId, log_index, head.size, head.origin);
+    const hashes = await readInclusionProof(session, orgId, log_index, head);
     began.push({ event, hashes: hashes.map(toHex) });
   }
   return { v: 1, began, lost: await readLostHeads(session, signer, orgId, head, null) };

@@ -27,9 +27,8 @@ export async function readLogProof(
   if (head === null) throw notFound("head of the log");
   const index = await readIndex(session, orgId, query.leaf);
   if (index === null || index >= treeSize) throw notFound("leaf in that tree");
-  const inclusion = await readInclusionProof(session, orgId, index, treeSize, head.origin);
-  const consistency =
-    from === null ? null : await readConsistencyProof(session, orgId, from, treeSize, head.origin);
+  const inclusion = await readInclusionProof(session, orgId, index, head);
+  const consistency = from === null ? null : await readConsistencyProof(session, orgId, from, head);
   return {
     inclusion: { log_index: index, tree_size: treeSize, hashes: inclusion.map(toHex) },
     consistency:

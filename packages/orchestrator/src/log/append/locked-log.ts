@@ -1,10 +1,11 @@
-import { CompactRange, EMPTY_ROOT, equalBytes, type Hash, plural } from "@attestore/proof";
+import { type CompactRange, EMPTY_ROOT, type Hash, plural } from "@attestore/proof";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { requireClocksAgree } from "../clock-off.ts";
 import { LogCorruption } from "../log-corruption.ts";
 import { logOrigin } from "../checkpoints/log-keys.ts";
-import { plainArray, unpackHashes } from "../../platform/database/packed.ts";
+import { plainArray } from "../../platform/database/packed.ts";
 import type { SqlSession, PreparedQuery } from "../../platform/database/sql-session.ts";
+import { readRightEdge } from "../tree/right-edge.ts";
 
 /** State of an organisation's log, from its row. */
 export interface LockedLog {
@@ -96,20 +97,12 @@ function readRow(row: LogRow): LockedLog | LogCorruption {
     );
   if (row.is_held === true)
     return new LogCorruption("log_held", `${row.origin} was restored, and agents may know newer heads`);
-  const range = readRightEdge(row);
+  const range = readRightEdge(row.tree_size, row.root_hash, row.right_edge);
   // A wrong edge would lead to a wrong root under the next head, which cannot be taken back.
-  if (range === null || !equalBytes(range.root(), row.root_hash))
+  if (range === null)
     return new LogCorruption("log_row_damaged", `the right edge of ${row.origin} does not produce its root`);
   const { org_id: orgId, origin, root_hash: rootHash, newest_at: newestAt } = row;
   return { orgId, origin, range, rootHash, newestAt };
-}
-
-function readRightEdge(row: LogRow): CompactRange | null {
-  try {
-    return CompactRange.from(row.tree_size, unpackHashes(row.right_edge));
-  } catch {
-    return null;
-  }
 }
 
 /**

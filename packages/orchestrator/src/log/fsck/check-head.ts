@@ -1,8 +1,8 @@
-import { CompactRange, equalBytes, formatLogName, leafHash, plural } from "@attestore/proof";
+import { equalBytes, formatLogName, leafHash, plural } from "@attestore/proof";
 import type { Pool, PoolClient } from "pg";
 import { logOrigin, type LogIdentity } from "../checkpoints/log-keys.ts";
 import { originOfSize } from "../heads/origin-of-size.ts";
-import { unpackHashes } from "../../platform/database/packed.ts";
+import { readRightEdge } from "../tree/right-edge.ts";
 import { whyNotSigned } from "./check-published.ts";
 
 export interface HeadCheck {
@@ -116,11 +116,7 @@ function rowProblems(row: Row, leaves: readonly Leaf[], origin: string): string[
 }
 
 function edgeGivesRoot({ tree_size, root_hash, right_edge }: Row): boolean {
-  try {
-    return equalBytes(CompactRange.from(tree_size, unpackHashes(right_edge)).root(), root_hash);
-  } catch {
-    return false;
-  }
+  return readRightEdge(tree_size, root_hash, right_edge) !== null;
 }
 
 async function newestPublished(pool: Pool, orgId: string): Promise<PublishedCheckpoint | null> {

@@ -117,7 +117,7 @@ async function readServiceEvent(
   const [row] = await session.run<EventRow & Record<string, unknown>>(EVENT, [orgId, eventId]);
   if (row === undefined || row.log_index >= size)
     throw new LogCorruption("log_incomplete", `${origin} lacks ${eventId} in its head of ${size}`);
-  const hashes = await readInclusionProof(session, orgId, row.log_index, size, origin);
+  const hashes = await readInclusionProof(session, orgId, row.log_index, { size, origin });
   return {
     event: parseJson(row.body) as unknown as ServiceEventBundle["event"],
     leaf: parseLeaf(row.leaf),

@@ -10,6 +10,8 @@ export interface RecordedHead {
   size: number;
   rootHash: Buffer;
   recordedAt: Date;
+  /** Of its tree, as long as the log has not grown since. */
+  rightEdge: Buffer | null;
 }
 
 interface StoredHead {
@@ -98,7 +100,8 @@ function publishedCheckpoint({
 
 const OF_SIZE: PreparedQuery = {
   name: "log_head_of_size",
-  text: `select ${originOfSize("log_heads.tree_size")} as origin, log_heads.tree_size, log_heads.root_hash, recorded_at
+  text: `select ${originOfSize("log_heads.tree_size")} as origin, log_heads.tree_size, log_heads.root_hash, recorded_at,
+      case when logs.tree_size = log_heads.tree_size then right_edge end as right_edge
     from log_heads join logs using (org_id)
     where org_id = $1 and log_heads.tree_size = $2`,
 };
@@ -112,7 +115,8 @@ export async function readHeadOfSize(
   orgId: string,
   size: number,
 ): Promise<RecordedHead | null> {
-  const [row] = await session.run<StoredHead>(OF_SIZE, [orgId, size]);
+  const [row] = await session.run<StoredHead & { right_edge: Buffer | null }>(OF_SIZE, [orgId, size]);
   if (row === undefined) return null;
-  return { orgId, origin: row.origin, size, rootHash: row.root_hash, recordedAt: row.recorded_at };
+  const { origin, root_hash: rootHash, recorded_at: recordedAt, right_edge: rightEdge } = row;
+  return { orgId, origin, size, rootHash, recordedAt, rightEdge };
 }

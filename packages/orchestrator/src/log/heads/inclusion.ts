@@ -44,7 +44,7 @@ export async function readInclusion(
       "log_incomplete",
       `${orgId} lacks leaf ${logIndex} or its head of ${plural(treeSize, "leaf", "leaves")}`,
     );
-  const hashes = await readInclusionProof(session, orgId, logIndex, treeSize, head.origin);
+  const hashes = await readInclusionProof(session, orgId, logIndex, head);
   return {
     id: parseLeaf(row.leaf).id,
     origin: head.origin,

@@ -155,9 +155,7 @@ test("the remaining entries stay provable under the first name, and later ones u
   expect((await of(1, 4)).checkpoint.startsWith(`${first()}/2\n4\n`)).toBe(true);
   expect((await of(1, 5)).checkpoint.startsWith(`${first()}/2\n5\n`)).toBe(true);
   const now = await inSession((session) => readNewestCheckpoint(session, replica.signer, agent.orgId));
-  const hashes = await inSession((session) =>
-    readConsistencyProof(session, agent.orgId, 1, now.size, now.origin),
-  );
+  const hashes = await inSession((session) => readConsistencyProof(session, agent.orgId, 1, now));
   verifyConsistency({
     from: 1n,
     to: BigInt(now.size),

@@ -44,7 +44,7 @@ async function requireOneLog(
   for (const [i, [to, toRoot]] of sizes.entries()) {
     const [from, fromRoot] = sizes[i - 1] ?? [to, toRoot];
     const hashes = await withSession(world.pool, (session) =>
-      readConsistencyProof(session, orgId, Number(from), Number(to), orgId),
+      readConsistencyProof(session, orgId, Number(from), { size: Number(to), origin: orgId }),
     );
     verifyConsistency({ from, to, fromRoot, toRoot, hashes });
   }

@@ -26,7 +26,7 @@ async function requireInclusion(orgId: string, index: number, treeSize: number):
     const head = await readHeadOfSize(session, orgId, treeSize);
     const leafHash = rows[0]?.leaf_hash;
     if (head === null || leafHash === undefined) throw new Error(`no head of ${treeSize} or leaf ${index}`);
-    const hashes = await readInclusionProof(session, orgId, index, treeSize, head.origin);
+    const hashes = await readInclusionProof(session, orgId, index, head);
     verifyInclusion({
       leafIndex: BigInt(index),
       treeSize: BigInt(treeSize),
@@ -44,7 +44,7 @@ async function requireConsistency(orgId: string, from: number, to: number): Prom
       await readHeadOfSize(session, orgId, to),
     ];
     if (fromHead === null || toHead === null) throw new Error("no such head");
-    const hashes = await readConsistencyProof(session, orgId, from, to, orgId);
+    const hashes = await readConsistencyProof(session, orgId, from, toHead);
     verifyConsistency({
       from: BigInt(from),
       to: BigInt(to),
@@ -106,6 +106,26 @@ test("any interleaving of appends and proofs: every proof asked for at any time 
     }),
     { numRuns: 15 },
   );
+});
+
+test("a proof in the newest head does not need the unfinished tile; with a damaged edge it is read", async () => {
+  const orgId = await world.addOrg();
+  await appendLeaves(world.pool, orgId, 300);
+  const change = (sql: string): Promise<unknown> => world.pool.query(sql, [orgId]);
+  await change(
+    "update logs set right_edge = substring(right_edge for length(right_edge) - 1) || '\\x00' where org_id = $1",
+  );
+  await requireInclusion(orgId, 10, 300);
+  await requireInclusion(orgId, 290, 300);
+  await change("update log_leaves set leaf_hash = sha256('') where org_id = $1 and log_index = 280");
+  await expect(requireInclusion(orgId, 10, 300)).rejects.toThrow();
+  const other = await world.addOrg();
+  await appendLeaves(world.pool, other, 300);
+  await world.pool.query(
+    "update log_leaves set leaf_hash = sha256('') where org_id = $1 and log_index = 280",
+    [other],
+  );
+  await requireInclusion(other, 10, 300);
 });
 
 test("the log finds a leaf by its hash; a tile as large as the log has it and no larger", async () => {

@@ -14,33 +14,42 @@ import { LogCorruption } from "../log-corruption.ts";
 import { nodeIn, recallNodes, rememberNodes } from "./inner-nodes.ts";
 import { packHashes, plainArray } from "../../platform/database/packed.ts";
 import type { SqlSession, PreparedQuery } from "../../platform/database/sql-session.ts";
+import { nodesOfEdge, readRightEdge } from "./right-edge.ts";
 import { readTileHashes } from "./tile-rows.ts";
 
-/**
- * The inclusion proof of leaf `index` in the log's first `treeSize` leaves. The log must have that
- * many. `origin` is that of the generation with a head of that size.
- */
+/** The head in whose tree something is proven; the log must have that many leaves. */
+export interface ProvenHead {
+  /** Of the generation with a head of that size. */
+  origin: string;
+  size: number;
+  /**
+   * With these, nothing of the unfinished tiles is read but for a leaf in them. Only the log's
+   * newest head has an edge.
+   */
+  rootHash?: Uint8Array;
+  rightEdge?: Buffer | null;
+}
+
+/** The inclusion proof of leaf `index` in the tree of that head. */
 export async function readInclusionProof(
   session: SqlSession,
   orgId: string,
   index: number,
-  treeSize: number,
-  origin: string,
+  head: ProvenHead,
 ): Promise<Hash[]> {
-  const nodes = await readNodes(session, orgId, inclusionCoordinates(index, treeSize), treeSize, origin);
-  return proveInclusion(index, treeSize, nodes);
+  const nodes = await readNodes(session, orgId, inclusionCoordinates(index, head.size), head);
+  return proveInclusion(index, head.size, nodes);
 }
 
-/** The consistency proof between the log's first `from` and first `to` leaves. */
+/** The consistency proof between the log's first `from` leaves and the tree of that head. */
 export async function readConsistencyProof(
   session: SqlSession,
   orgId: string,
   from: number,
-  to: number,
-  origin: string,
+  head: ProvenHead,
 ): Promise<Hash[]> {
-  const nodes = await readNodes(session, orgId, consistencyCoordinates(from, to), to, origin);
-  return proveConsistency(from, to, nodes);
+  const nodes = await readNodes(session, orgId, consistencyCoordinates(from, head.size), head);
+  return proveConsistency(from, head.size, nodes);
 }
 
 const FIND_LEAF: PreparedQuery = {
@@ -68,12 +77,14 @@ async function readNodes(
   session: SqlSession,
   orgId: string,
   coordinates: readonly NodeCoordinate[],
-  treeSize: number,
-  origin: string,
+  { origin, size: treeSize, rootHash, rightEdge }: ProvenHead,
 ): Promise<(level: number, index: number) => Hash> {
-  const wanted = coordinates.map((node) => ({ ...node, tile: tileOfNode(node.level, node.index) }));
+  const edge = rootHash && rightEdge ? readRightEdge(treeSize, rootHash, rightEdge) : null;
+  const found = edge === null ? new Map<string, Hash>() : nodesOfEdge(edge);
+  const wanted = coordinates
+    .filter(({ level, index }) => !found.has(`${level}/${index}`))
+    .map((node) => ({ ...node, tile: tileOfNode(node.level, node.index) }));
   const byTile = Map.groupBy(wanted, ({ tile }) => `${tile.tileLevel}/${tile.tileIndex}`);
-  const found = new Map<string, Hash>();
   for (const [name, nodes] of byTile) {
     const inner = recallNodes(`${origin}/${name}`);
     if (inner === null) continue;
