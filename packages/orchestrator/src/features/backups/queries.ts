@@ -12,11 +12,13 @@ export interface BackupFilter {
 
 const FILTERS = ["source_id", "agent_id", "status"] as const;
 
+const CLOCKS_DIFFER_MS = 3_600_000;
+
 /**
  * One hour, as for `registered_late`, and one more for clocks that differ: a backup that isn't late
  * has an id from before that.
  */
-const REGISTERED_WITHIN_MS = 2 * 3_600_000;
+const REGISTERED_WITHIN_MS = 3_600_000 + CLOCKS_DIFFER_MS;
 
 interface Range {
   before: string;
@@ -60,7 +62,12 @@ function selection(db: Database, orgId: string, filter: BackupFilter, range: Ran
     const value = filter[name];
     if (value !== undefined) query = query.where(sql<boolean>`${sql.ref(name)} = ${value}`);
   }
-  if (range.from !== null) query = query.where("made_at", ">=", range.from);
+  // No backup is registered before it was made: with the ids, one of a source is looked for among
+  // those of the period alone.
+  if (range.from !== null)
+    query = query
+      .where("made_at", ">=", range.from)
+      .where("id", ">=", firstIdAt("backup", range.from.getTime() - CLOCKS_DIFFER_MS));
   if (range.to !== null) query = query.where("made_at", "<", range.to);
   return query.orderBy("id", "desc").limit(limit + 1);
 }
