@@ -366,6 +366,38 @@ describe("its content", () => {
     ]);
   });
 
+  test("has a source as proven as it was at the period's end, whatever failed later", async () => {
+    await service.pool.query("update sources set created_at = now() - interval '90 days' where id = $1", [
+      history.sourceId,
+    ]);
+    const { sourceId, agent } = history;
+    const add = async (hours: number, result: "passed" | "failed"): Promise<void> => {
+      const common = {
+        orgId: org.id,
+        sourceId,
+        agentId: agent.id,
+        at: new Date(Date.now() - hours * HOUR_MS),
+      };
+      const backupId = await recordBackup(service.database, common);
+      await recordReceipt(service.database, { ...common, backupId, kind: "restore_test", result });
+    };
+    const stateUntil = async (hours: number): Promise<unknown> => {
+      const { token } = await reading({ from: ago(100), to: ago(hours) });
+      const { json } = await get(`/api/orgs/${org.id}/sources/${sourceId}`, token);
+      return json["not_proven_because"];
+    };
+    await add(70, "failed");
+    await add(60, "passed");
+    await add(40, "failed");
+    await add(30, "passed");
+    expect([await stateUntil(65), await stateUntil(50), await stateUntil(35), await stateUntil(20)]).toEqual([
+      "restore_test_failed",
+      null,
+      "restore_test_failed",
+      null,
+    ]);
+  });
+
   test("in evidence ends with its period, also if the query asks for more", async () => {
     const link = { from: "2026-01-10T00:00:00Z", to: "2026-02-01T00:00:00Z" };
     const { token } = await reading(link);

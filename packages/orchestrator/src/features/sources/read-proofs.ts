@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Database } from "../../platform/database/schema.ts";
 import {
   FIRST_ID,
-  LAST_ID,
+  lastIdOf,
   ofSource,
   readStandingPasses,
   readTests,
@@ -89,7 +89,7 @@ async function readFacts(
       coalesce(asked.passed_id is not null or last_proven_at <= ${until}, false) as ever_passed
     from sources join unnest(${ids}::text[], ${passedIds}::text[]) as asked (id, passed_id) on asked.id = sources.id
     left join lateral (select id from backups
-      where ${ofSource("backups", "id", FIRST_ID, LAST_ID)} and created_at <= ${until}
+      where ${ofSource("backups", "id", FIRST_ID, lastIdOf("backup", until))} and created_at <= ${until}
       order by source_id desc, id desc limit 1) as newest on true
     left join lateral (select least(made_at, created_at) as finished_at from backups
       where id = asked.passed_id limit 1) as passed on true

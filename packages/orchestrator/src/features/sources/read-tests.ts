@@ -41,6 +41,16 @@ export const ofSource = (
 /** Before every id, and after it. */
 export const [FIRST_ID, LAST_ID] = [sql`''::text`, sql`'~'::text`];
 
+/** A record's id is made by another clock than its `created_at`, a little before or after it. */
+export const CLOCKS_DIFFER_MS = 3_600_000;
+
+/**
+ * An id after those of all records until then. Without it, what is asked of long ago would be
+ * looked for among all that came since.
+ */
+export const lastIdOf = (kind: "backup" | "receipt", until: Date | "infinity"): RawBuilder<unknown> =>
+  until === "infinity" ? LAST_ID : sql`${firstIdAt(kind, until.getTime() + CLOCKS_DIFFER_MS)}`;
+
 /**
  * A failure stands until a backup at least as new as any that ever failed passes, in a test that
  * ran later and whose receipt came later. SQL over the source `asked` of this organisation and over
@@ -48,27 +58,52 @@ export const [FIRST_ID, LAST_ID] = [sql`''::text`, sql`'~'::text`];
  */
 function standingFailure(org: RawBuilder<unknown>, until: Date | "infinity"): RawBuilder<unknown> {
   const inOrg = sql`and receipts.org_id = ${org}`;
+  const [lastReceipt, lastBackup] = [lastIdOf("receipt", until), lastIdOf("backup", until)];
   return sql`
     select last.happened_at as failed_at from (
       select created_at, happened_at from receipts
-      where ${ofSource("receipts", "id", FIRST_ID, LAST_ID)} ${inOrg} and result = 'failed' and created_at <= ${until}
+      where ${ofSource("receipts", "id", FIRST_ID, lastReceipt)} ${inOrg} and result = 'failed' and created_at <= ${until}
       order by source_id desc, id desc limit 1) as last
     where (select true from receipts
       where ${ofSource("receipts", "created_at", sql`last.created_at`, sql`${until}::timestamptz`)} ${inOrg}
         and kind = 'restore_test' and result = 'passed'
         and created_at > last.created_at and happened_at >= last.happened_at
         and backup_id >= (select backup_id from receipts
-          where ${ofSource("receipts", "backup_id", FIRST_ID, LAST_ID)} ${inOrg} and result = 'failed'
+          where ${ofSource("receipts", "backup_id", FIRST_ID, lastBackup)} ${inOrg} and result = 'failed'
+            and created_at <= ${until}
           order by source_id desc, backup_id desc limit 1)
       order by source_id, created_at limit 1) is null`;
 }
 
 /** Receipts of the tests of the source `id` that passed since then. */
 const passedSince = (since: Date, until: Date | "infinity", id?: RawBuilder<unknown>): RawBuilder<unknown> =>
-  sql`${ofSource("receipts", "id", sql`${firstIdAt("receipt", since.getTime())}`, LAST_ID, id)}
+  sql`${ofSource("receipts", "id", sql`${firstIdAt("receipt", since.getTime())}`, lastIdOf("receipt", until), id)}
     and kind = 'restore_test' and result = 'passed' and happened_at >= ${since} and created_at <= ${until}`;
 
 const proofAgeBefore = (at: Date): Date => new Date(at.getTime() - PROOF_AGE_S * 1000);
+
+/** Of the newest backups that passed, the first one or none usually did so lately. */
+const NEWEST_PASSED = 3;
+
+/**
+ * SQL for the newest backup of the source `asked` that passed since then, or null. A source may be
+ * tested many times a day, so this looks at the newest backups first, and reads all tests of the
+ * days only where none of these passed lately.
+ */
+function newestPassed(orgId: string, since: Date, until: Date | "infinity"): RawBuilder<unknown> {
+  const inOrg = sql`and receipts.org_id = ${orgId}`;
+  return sql`coalesce(
+    (select backup_id from (
+      select source_id, backup_id, created_at, id, happened_at from receipts
+      where ${ofSource("receipts", "backup_id", FIRST_ID, lastIdOf("backup", until))} ${inOrg}
+        and created_at >= asked.since and created_at <= asked.until and kind = 'restore_test' and result = 'passed'
+      order by source_id desc, backup_id desc, created_at desc limit ${sql.lit(NEWEST_PASSED)}) as newest
+    where id >= ${firstIdAt("receipt", since.getTime())} and happened_at >= ${since}
+    order by source_id desc, backup_id desc, created_at desc limit 1),
+    (select max(backup_id) from (
+      select backup_id from receipts where ${passedSince(since, until)} ${inOrg}
+      order by source_id, id offset 0) as recent))`;
+}
 
 export interface SourcesOf {
   orgId: string;
@@ -82,14 +117,13 @@ export async function readTests(
   at: Date,
   until: Date | "infinity",
 ): Promise<Map<string, Tests>> {
-  // With `-infinity` as a constant, PostgreSQL would expect more rows of this index than there are
-  // of the organisation, by some statistics, and read all of both.
+  // With `-infinity` and `infinity` as constants, PostgreSQL would expect more rows of an index than
+  // there are of the organisation, by some statistics, and read all of both.
   const { rows } = await sql<Tests>`
-    select asked.id, passed.backup_id as passed_id, failing.failed_at, newest.happened_at as tested_at
-    from unnest(${[...ids]}::text[], ${ids.map(() => "-infinity")}::timestamptz[]) as asked (id, since)
-    left join lateral (select max(backup_id) as backup_id from (
-      select backup_id from receipts where ${passedSince(proofAgeBefore(at), until)} and receipts.org_id = ${orgId}
-      order by source_id, id offset 0) as recent) as passed on true
+    select asked.id, ${newestPassed(orgId, proofAgeBefore(at), until)} as passed_id, failing.failed_at,
+      newest.happened_at as tested_at
+    from unnest(${[...ids]}::text[], ${ids.map(() => "-infinity")}::timestamptz[], ${ids.map(() => until)}::timestamptz[])
+      as asked (id, since, until)
     left join lateral (${standingFailure(sql`${orgId}`, until)}) as failing on true
     left join lateral (select happened_at from receipts
       where ${ofSource("receipts", "created_at", sql`asked.since`, sql`${until}::timestamptz`)}
