@@ -1,10 +1,11 @@
-import { text } from "node:stream/consumers";
 import type { Child } from "../../../processes/child.ts";
+import { cutLines } from "../../../processes/cut-lines.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
 import { PsqlSession, SessionEnded } from "../connection/psql-session.ts";
 import { connectionFailed } from "../connection/session-error.ts";
 import { outputOf } from "../database/prepare-database.ts";
 import { rowsOf } from "../schema.ts";
+import { EntryList } from "../unrestored/entry-list.ts";
 
 const ENTRY = /^(\d+); \d+ \d+ (.*)$/;
 
@@ -47,17 +48,18 @@ export async function extensionRowsFirst(
   if (tables.length === 0) return null;
   const child = await list();
   child.stdin.end();
-  const lines = (await text(child.stdout)).split("\n");
-  if ((await child.exited).code !== 0) return null;
-  const wanted = entries === null ? null : new Set(entries.split("\n"));
-  const first: string[] = [];
-  const others: string[] = [];
-  for (const line of lines) {
+  const [first, others] = [new EntryList(), new EntryList()];
+  // Where in `entries`, which have the same order, the next one is.
+  let at = 0;
+  for await (const line of cutLines(child.stdout)) {
     const [, id = "", what] = ENTRY.exec(line) ?? [];
-    const entry = `${id};`;
-    if (what === undefined || wanted?.has(entry) === false) continue;
+    if (what === undefined || (entries !== null && !entries.startsWith(`${id};\n`, at))) continue;
+    at += id.length + 2;
     const isOfExtension = tables.some((table) => what.startsWith(`TABLE DATA ${table} `));
-    (isOfExtension ? first : others).push(`${entry}\n`);
+    (isOfExtension ? first : others).add(id);
   }
-  return first.length === 0 ? null : { first: first.join(""), others: others.join("") };
+  const [before, after] = [first.end(), others.end()];
+  const isWhole = (await child.exited).code === 0 && (entries === null || at === entries.length);
+  if (!isWhole || first.isEmpty || before === null || after === null) return null;
+  return { first: before, others: after };
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { type Child, startChild } from "../../../processes/child.ts";
 import { entriesToRestore } from "./entries-to-restore.ts";
+import { EntryList } from "./entry-list.ts";
 
 const TABLE = "9; 1259 16400 TABLE tools orders shop";
 const COMMENT = "8; 0 0 COMMENT - SCHEMA tools shop";
@@ -42,4 +43,13 @@ test("a list that was not printed whole leaves out nothing", async () => {
     entries: null,
     leavesOutSchemas: false,
   });
+});
+
+test("of more entries than are held, there is no list", () => {
+  const list = new EntryList(5);
+  expect([list.isEmpty, list.end()]).toEqual([true, ""]);
+  list.add("12");
+  expect([list.isEmpty, list.end()]).toEqual([false, "12;\n"]);
+  list.add("3");
+  expect([list.isEmpty, list.end()]).toEqual([false, null]);
 });

@@ -1,10 +1,11 @@
 import { Readable } from "node:stream";
-import { text } from "node:stream/consumers";
 import type { Child } from "../../../processes/child.ts";
+import { cutLines } from "../../../processes/cut-lines.ts";
 import { feed } from "../../../processes/feed.ts";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
+import { EntryList } from "./entry-list.ts";
 
-const ENTRY = /^\d+; /;
+const ENTRY = /^(\d+); /;
 /** Event triggers, and comments on objects that the copy lacks. */
 const LEFT_OUT = /^\d+; \d+ \d+ (?:EVENT TRIGGER - |COMMENT - (?:EVENT TRIGGER|PUBLICATION|SUBSCRIPTION) )/;
 /** A schema's name, and then its owner's. */
@@ -37,36 +38,55 @@ export async function entriesToRestore(
     unrestored?.some(({ kind }) => kind === "event_trigger" || kind === "comment") === true;
   if (!hasUnrestored && schemas.size === 0) return { entries: null, leavesOutSchemas: true };
   const child = await list();
-  const listed = text(child.stdout);
+  const reading = readList(cutLines(child.stdout), hasUnrestored, schemas);
+  // Awaited only if the dump could be fed.
+  reading.catch(() => undefined);
   try {
     await feed(child.stdin, Readable.from(beginning));
   } catch (error) {
     await child.stop();
     throw error;
   }
-  const lines = (await listed).split("\n").filter((line) => ENTRY.test(line));
+  const { all, ofSchemas } = await reading;
+  const entries = all.end();
   // A partial list would leave out entries that should be restored.
-  if ((await child.exited).code !== 0) return { entries: null, leavesOutSchemas: schemas.size === 0 };
-  const found = linesOfSchemas(lines, schemas);
-  const kept = lines.filter((line) => !(hasUnrestored && LEFT_OUT.test(line)) && found?.has(line) !== true);
-  return {
-    entries: kept.map((line) => `${line.slice(0, line.indexOf(";") + 1)}\n`).join(""),
-    leavesOutSchemas: found !== null,
-  };
+  if ((await child.exited).code !== 0 || entries === null)
+    return { entries: null, leavesOutSchemas: schemas.size === 0 };
+  return ofSchemas === null
+    ? { entries, leavesOutSchemas: false }
+    : { entries: without(entries, ofSchemas), leavesOutSchemas: true };
 }
 
-/**
- * The lines of these schemas. Null if that is not certain, because a list does not say where a name
- * with a space ends.
- */
-function linesOfSchemas(lines: readonly string[], schemas: ReadonlySet<string>): ReadonlySet<string> | null {
+interface ReadList {
+  /** Those of schemas too. */
+  readonly all: EntryList;
+  /**
+   * The schemas' entries. Null if they are not certain, because a list does not say where a name
+   * with a space ends.
+   */
+  readonly ofSchemas: readonly string[] | null;
+}
+
+async function readList(
+  lines: AsyncIterable<string>,
+  hasUnrestored: boolean,
+  schemas: ReadonlySet<string>,
+): Promise<ReadList> {
+  const all = new EntryList();
   const found = new Map<string, string>();
-  for (const schema of schemas) if (!/^[!-~]+$/.test(schema)) return null;
-  for (const line of lines) {
+  let isCertain = [...schemas].every((schema) => /^[!-~]+$/.test(schema));
+  for await (const line of lines) {
+    const id = ENTRY.exec(line)?.[1];
+    if (id === undefined || (hasUnrestored && LEFT_OUT.test(line))) continue;
+    all.add(id);
     const [, name = "", owner = ""] = SCHEMA.exec(line) ?? [];
     if (!schemas.has(name)) continue;
-    if (found.has(name) || !/^\S+$/.test(owner)) return null;
-    found.set(name, line);
+    if (found.has(name) || !/^\S+$/.test(owner)) isCertain = false;
+    found.set(name, id);
   }
-  return new Set(found.values());
+  return { all, ofSchemas: isCertain ? [...found.values()] : null };
+}
+
+function without(entries: string, ids: readonly string[]): string {
+  return ids.reduce((left, id) => `\n${left}`.replace(`\n${id};\n`, "\n").slice(1), entries);
 }
