@@ -14,6 +14,10 @@ let backup: MadeBackup;
 beforeAll(async () => {
   place = await makeTestPlace();
   source = await startDamagedSource(place);
+  // Roles that no sandbox has. The second is none of PostgreSQL's own, despite its name.
+  source.server.sql(`create role app; create role "PUBLIC";
+    \\connect shop
+    create policy of_app on moods to app using (n > 0); create policy of_odd on moods to "PUBLIC" using (n > 0)`);
   backup = await source.back();
 });
 
@@ -28,6 +32,16 @@ const OF_POSTGRESQL: readonly (readonly Damage[])[] = [
       "a policy's condition changed on the way",
       "drop policy own on lines; create policy own on lines using (n > (0) or n < 0)",
       "policy public.lines.own (other)",
+    ],
+    [
+      "a policy for one role made for PUBLIC on the way",
+      "alter policy of_app on moods to public",
+      "policy public.moods.of_app (other)",
+    ],
+    [
+      "a policy for one role made for PUBLIC on the way",
+      "alter policy of_odd on moods to public",
+      "policy public.moods.of_odd (other)",
     ],
     [
       "a trigger disabled on the way",
