@@ -5,6 +5,7 @@ import {
   nodeFromTile,
   proveConsistency,
   proveInclusion,
+  TILE_WIDTH,
   tileOfNode,
   type Hash,
   type NodeCoordinate,
@@ -91,10 +92,13 @@ async function readNodes(
     byTile.delete(name);
     for (const { level, index, tile } of nodes) found.set(`${level}/${index}`, nodeIn(inner, tile));
   }
+  // A tile that a head before the newest has not filled may be full by now.
+  const mayBeFull = ({ tileLevel, tileIndex }: TileNode): boolean =>
+    edge === null || hashesInTile(tileLevel, tileIndex, treeSize) === TILE_WIDTH;
   const full = await readFullTiles(
     session,
     orgId,
-    [...byTile.values()].flatMap(([first]) => first?.tile ?? []),
+    [...byTile.values()].flatMap(([first]) => first?.tile ?? []).filter(mayBeFull),
   );
   for (const [name, nodes] of byTile) {
     const fullTile = full.get(name);
