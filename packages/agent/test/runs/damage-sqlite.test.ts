@@ -249,6 +249,28 @@ test("what only SQLite has is noticed as its table says, and passes where nothin
   alone.says("a header changed on the way so that nobody may write", "refused");
 });
 
+/** SQLite takes any two bytes for the second half of such a character. */
+test("the second half of a character in UTF-16, in a row or a definition", async () => {
+  const path = make(
+    "wide",
+    `pragma encoding = 'UTF-16le'; create table wide (v, "\u{1f600}" default '\u{1f680}');
+     insert into wide (v) values ('\u{1f4e6}' || char(0) || 'b'), (cast(x'41d8' as text));`,
+  );
+  const made = await back(path);
+  expect((await testIt(made)).reason).toBeUndefined();
+  const what = "half of a character in UTF-16 changed on the way";
+  for (const [character, names] of [
+    ["\u{1f4e6}", "inferred:content"],
+    ["\u{1f680}", "table wide (other)"],
+  ] as const) {
+    const bytes = readFileSync(path);
+    bytes[bytes.indexOf(Buffer.from(character, "utf16le")) + 3]! ^= 0x80;
+    const tested = await testIt(made, await reseal(place, bytes));
+    expect(tested.reason).toContain(names);
+    if (names === "inferred:content") alone.noticed(what, tested, "wide");
+  }
+});
+
 test("every case of the tables is here", () => {
   table.everyCaseIsHeld();
   alone.everyCaseIsHeld();

@@ -2,6 +2,7 @@ import { closeSync, openSync, readSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import { MADE } from "../made-objects.ts";
+import { type TextInHex, textInHex } from "./text-in-hex.ts";
 
 /**
  * Which list of objects is signed. Version 5 has every row of the schema byte by byte, the order of
@@ -16,11 +17,13 @@ export const OBJECTS_VERSION = 5;
  * Each row as it is in the file: as texts, bytes that are no valid text would all be the same
  * character.
  */
-const EXACT = `select type, name, hex(name) || ' ' || hex(tbl_name) || ' ' || coalesce(hex(sql), '') as definition
+const EXACT = (hex: TextInHex): string =>
+  `select type, name, ${hex("name")} || ' ' || ${hex("tbl_name")} || ' ' || coalesce(${hex("sql")}, '') as definition
   from sqlite_schema order by rowid`;
 const EARLIER = `select type, name, tbl_name || ' ' || coalesce(sql, '') as definition from (${MADE} order by rowid)`;
 /** SQLite runs the triggers of a table in the order in which they were made, the newest first. */
-const TRIGGERS = `select tbl_name as name, group_concat(hex(name), ' ') as definition
+const TRIGGERS = (hex: TextInHex): string =>
+  `select tbl_name as name, group_concat(${hex("name")}, ' ') as definition
   from (select * from sqlite_schema where type = 'trigger' order by rowid) group by tbl_name having count(*) > 1`;
 /** What an application sets in the header or relies on, and SQLite tells. */
 const SETTINGS = ["application_id", "auto_vacuum", "encoding", "user_version"];
@@ -55,9 +58,9 @@ export function objectsOf(database: DatabaseSync, version: ObjectsVersion, file:
     name,
     definition: String(Object.values(database.prepare(`pragma ${name}`).get() ?? {})[0]),
   }));
-  return version === 1
-    ? [...listed(EARLIER), ...settings]
-    : [...listed(EXACT), ...listed(TRIGGERS, "trigger_order"), ...settings, ...headerOf(file)];
+  if (version === 1) return [...listed(EARLIER), ...settings];
+  const hex = textInHex(database, true);
+  return [...listed(EXACT(hex)), ...listed(TRIGGERS(hex), "trigger_order"), ...settings, ...headerOf(file)];
 }
 
 function headerOf(file: string): DatabaseObject[] {

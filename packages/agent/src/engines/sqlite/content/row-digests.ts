@@ -5,6 +5,7 @@ import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import { quotedName } from "../../quoted-name.ts";
 import { objectsOf, type ObjectsVersion } from "./objects.ts";
 import { type Row, ROWS_AT_ONCE, RowsQuery } from "./rows-query.ts";
+import { type TextInHex, textInHex } from "./text-in-hex.ts";
 
 /** What a database holds, according to the process that opens it. */
 export interface SqliteContent {
@@ -64,7 +65,7 @@ export function readContent(
   const tables: TableRows[] = [];
   const notRead: NotRead[] = [];
   const objects = objectsOf(database, version, file);
-  const reading = new Reading(database, limits);
+  const reading = new Reading(database, limits, textInHex(database, version !== 1));
   for (const table of smallestFirst(database)) {
     const { name } = table;
     try {
@@ -90,13 +91,15 @@ interface Table {
 class Reading {
   readonly #database: DatabaseSync;
   readonly #limits: ReadingLimits;
+  readonly #hex: TextInHex;
   /** The tables that were read after the transaction ended; null while it continues. */
   #afterwards: Set<string> | null = null;
   #version: unknown;
 
-  constructor(database: DatabaseSync, limits: ReadingLimits) {
+  constructor(database: DatabaseSync, limits: ReadingLimits, hex: TextInHex) {
     this.#database = database;
     this.#limits = limits;
+    this.#hex = hex;
   }
 
   /** Or why it was not read to its end. */
@@ -112,7 +115,7 @@ class Reading {
     const atOnceUntil = rowid === null ? this.#otherWritersWaitUntil() : this.#limits.until;
     const hash = createHash("sha256");
     let pending = "";
-    const query = new RowsQuery(this.#database, { table: name, columns, rowid });
+    const query = new RowsQuery(this.#database, { table: name, columns, rowid, hex: this.#hex });
     const { texts } = query;
     for (let from: bigint | null = MIN_ROWID; from !== null;) {
       let rows = 0;

@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { quotedName } from "../../quoted-name.ts";
+import type { TextInHex } from "./text-in-hex.ts";
 
 /** After every this many rows, others may write. */
 export const ROWS_AT_ONCE = 20_000;
@@ -31,12 +32,18 @@ export class RowsQuery {
       table,
       columns,
       rowid,
-    }: { readonly table: string; readonly columns: readonly string[]; readonly rowid: string | null },
+      hex,
+    }: {
+      readonly table: string;
+      readonly columns: readonly string[];
+      readonly rowid: string | null;
+      readonly hex: TextInHex;
+    },
   ) {
     this.#hasRowid = rowid !== null;
     this.#statements = inGroups(columns, COLUMNS_OF_STATEMENT).map((group, at) => {
       const texts = inGroups(group, COLUMNS_AT_ONCE).map((some) =>
-        some.map((column) => valueText(quotedName(column))).join(" || ',' || "),
+        some.map((column) => valueText(quotedName(column), hex)).join(" || ',' || "),
       );
       if (at === 0 && rowid !== null) texts.unshift(`cast(${rowid} as text)`);
       const reals = group.map(
@@ -95,6 +102,6 @@ function inGroups(columns: readonly string[], size: number): string[][] {
   );
 }
 
-function valueText(column: string): string {
-  return `case typeof(${column}) when 'integer' then cast(${column} as text) when 'text' then 't' || hex(${column}) when 'blob' then 'b' || hex(${column}) when 'real' then 'r' else 'n' end`;
+function valueText(column: string, hex: TextInHex): string {
+  return `case typeof(${column}) when 'integer' then cast(${column} as text) when 'text' then 't' || ${hex(column)} when 'blob' then 'b' || hex(${column}) when 'real' then 'r' else 'n' end`;
 }
