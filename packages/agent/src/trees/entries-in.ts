@@ -3,7 +3,7 @@ import { opendir } from "node:fs/promises";
 import type { Name } from "./open.ts";
 
 /** A name in a directory, and what it is. */
-export type Entry = Pick<Dirent, "isDirectory" | "isFile" | "isSymbolicLink" | "isSocket"> & {
+export type Entry = Pick<Dirent, "isDirectory" | "isFile" | "isSymbolicLink" | "isSocket" | "isFIFO"> & {
   readonly name: Name;
 };
 
@@ -22,6 +22,7 @@ export async function* entriesIn(directory: string | Buffer): AsyncGenerator<Ent
       isFile: () => item.isFile(),
       isSymbolicLink: () => item.isSymbolicLink(),
       isSocket: () => item.isSocket(),
+      isFIFO: () => item.isFIFO(),
     };
   }
 }

@@ -176,6 +176,14 @@ test("no backup is made with a tar that leaves out a name, and sockets are named
   table.says("a socket at the source", "named as not compared");
 });
 
+test("links between the names of a pipe, which tar does not archive, are named", async () => {
+  const tree = otherTree("mkfifo fifo one; ln fifo letters/second; ln fifo letters/third");
+  const tested = await testIt(await back(tree));
+  expect(tested.reason).toBeUndefined();
+  expect(comparedContentText(tested.checks)).toContain("links between 3 names of pipes, which no backup has");
+  table.says("two names of one pipe at the source", "named as not compared");
+});
+
 test("no backup is made of a file that is written to through memory while it is read", async () => {
   const file = join(place.dir, "mapped", "data.mdb");
   mkdirSync(join(place.dir, "mapped"));

@@ -32,12 +32,18 @@ export interface SignedAttributes {
   readonly unread?: true;
   /** How many sockets the source had, which no backup has; absent if there were none. */
   readonly sockets?: number;
+  /** How many names of pipes were links of others, which no backup has; absent if there were none. */
+  readonly linked_pipes?: number;
 }
 
 export function signAttributes(
   archived: ArchivedAttributes,
   key: Buffer,
-  { hasUnread = false, sockets = 0 }: { readonly hasUnread?: boolean; readonly sockets?: number } = {},
+  {
+    hasUnread = false,
+    sockets = 0,
+    linkedPipes = 0,
+  }: { readonly hasUnread?: boolean; readonly sockets?: number; readonly linkedPipes?: number } = {},
 ): SignedAttributes {
   const { times, owners, acls, xattrs, escapedXattrs: escaped, otherXattrs: others, unwritable } = archived;
   return {
@@ -68,6 +74,7 @@ export function signAttributes(
     unwritable,
     ...(hasUnread ? { unread: true } : {}),
     ...(sockets === 0 ? {} : { sockets }),
+    ...(linkedPipes === 0 ? {} : { linked_pipes: linkedPipes }),
   };
 }
 
@@ -95,12 +102,14 @@ export function attributesTag(key: Buffer, what: AttributesPart, sha256: string)
 /** We received the metadata: null if they have no attributes to compare with. */
 export function signedAttributes(metadata: ForeignMetadata): SignedAttributes | null {
   const attributes = recordOf(metadata["attributes"]);
-  const { times, owners, acls, xattrs, escaped_xattrs, other_xattrs, outside_xattrs, unwritable, sockets } =
+  const { times, owners, acls, xattrs, escaped_xattrs, other_xattrs, outside_xattrs, unwritable } =
     attributes;
+  const { sockets = 0, linked_pipes: linkedPipes = 0 } = attributes;
   const time = recordOf(times);
   const acl = recordOf(acls);
   const xattr = recordOf(xattrs);
-  const counts = [time["count"], acl["count"], xattr["count"], other_xattrs, unwritable, sockets ?? 0];
+  const counts = [time["count"], acl["count"], xattr["count"], other_xattrs, unwritable];
+  counts.push(sockets, linkedPipes);
   const tags = [time["tag"], time["seconds"], acl["tag"], acl["shape"], xattr["tag"]];
   tags.push(...[time, acl].flatMap(({ archived }) => (archived === undefined ? [] : [archived])));
   for (const each of [owners, escaped_xattrs, outside_xattrs]) {

@@ -14,6 +14,8 @@ export interface Names {
   readonly files: number;
   /** No archive has them. */
   readonly sockets: number;
+  /** Names of pipes that have several. tar archives each as a pipe of its own. */
+  readonly linkedPipes: number;
 }
 
 /**
@@ -26,6 +28,7 @@ export interface Names {
  */
 export async function countNames(root: string, signal: AbortSignal): Promise<Names> {
   const counts = { directories: 0, files: 0, sockets: 0 };
+  const pipes = new Map<string, number>();
   const digest = createHash("sha256");
   const paths = await TreePaths.of(root);
   try {
@@ -42,7 +45,15 @@ export async function countNames(root: string, signal: AbortSignal): Promise<Nam
         // Keep only directories: one of them may contain millions of names.
         for await (const item of entriesIn(at))
           if (item.isDirectory()) directories.push(item.name);
-          else counts[item.isSocket() ? "sockets" : "files"] += 1;
+          else {
+            counts[item.isSocket() ? "sockets" : "files"] += 1;
+            if (!item.isFIFO()) continue;
+            const pipe = await lstat(await paths.at(path === "." ? item.name : `${path}/${item.name}`), {
+              bigint: true,
+            });
+            const key = `${pipe.dev} ${pipe.ino}`;
+            if (pipe.nlink > 1n) pipes.set(key, (pipes.get(key) ?? 0) + 1);
+          }
       } catch (error) {
         // tar reports this and names the directory.
         if (errorCode(error) !== "EACCES") throw error;
@@ -52,5 +63,6 @@ export async function countNames(root: string, signal: AbortSignal): Promise<Nam
   } finally {
     await paths.close();
   }
-  return { ...counts, digest: digest.digest("hex") };
+  const linkedPipes = [...pipes.values()].filter((names) => names > 1).reduce((sum, names) => sum + names, 0);
+  return { ...counts, linkedPipes, digest: digest.digest("hex") };
 }

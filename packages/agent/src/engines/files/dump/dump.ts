@@ -61,7 +61,7 @@ export async function dumpFiles(
     metadata: () =>
       manifest === null
         ? Promise.reject(new Error("the metadata of a dump that has not ended"))
-        : Promise.resolve(describe(manifest, version, { key: contentKey, sockets: names.sockets })),
+        : Promise.resolve(describe(manifest, version, { key: contentKey, names })),
     close: async () => {
       await child.stop();
     },
@@ -71,7 +71,7 @@ export async function dumpFiles(
 function describe(
   { sha256, files, directories, bytes, attributes, hasUnreadAttributes }: Archived,
   version: string,
-  { key, sockets }: { readonly key: Buffer | undefined; readonly sockets: number },
+  { key, names }: { readonly key: Buffer | undefined; readonly names: Names },
 ): SourceMetadata {
   return {
     engine: "files",
@@ -84,7 +84,7 @@ function describe(
     bytes,
     ...(key === undefined
       ? {}
-      : { attributes: signAttributes(attributes, key, { hasUnread: hasUnreadAttributes, sockets }) }),
+      : { attributes: signAttributes(attributes, key, { ...names, hasUnread: hasUnreadAttributes }) }),
   };
 }
 
