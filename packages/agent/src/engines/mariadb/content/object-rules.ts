@@ -13,8 +13,11 @@ const COUNTER = /^(\) ENGINE=\w+) AUTO_INCREMENT=(\d+)/m;
 const OLD_FORMAT = /^( {2}`(?:[^`]|``)+` (?:date)?time(?:stamp)?(?:\(\d\))?) \/\* mariadb-5\.3 \*\//gm;
 /** The server adds such partitions as time goes by. */
 const ADDED_BY_TIME = /(\n PARTITION BY SYSTEM_TIME [^\n]* AUTO)\n[^]*$/;
-/** A scratch server keeps all files in its own directory. */
-const PLACES_OF_FILES = / (?:DATA|INDEX) DIRECTORY ?= ?'(?:[^'\\]|''|\\.)*'/gs;
+/**
+ * A scratch server keeps all files in its own directory. Each is a whole path: what looks like one
+ * in a text has another quote before it.
+ */
+const PLACES_OF_FILES = / (?:DATA|INDEX) DIRECTORY ?= ?'(?:\/|[A-Za-z]:)(?:[^'\\]|''|\\.)*'/gs;
 
 /** MySQL's, of a database that nobody may change. A dump does not make it so. */
 const READ_ONLY = / \/\* READ ONLY ?= ?1 \*\/$/;
