@@ -32,7 +32,7 @@ export interface SignedAttributes {
   readonly unread?: true;
   /** How many sockets the source had, which no backup has; absent if there were none. */
   readonly sockets?: number;
-  /** How many names of pipes were links of others, which no backup has; absent if there were none. */
+  /** How many names of pipes were links of others, which no backup has; absent if none. */
   readonly linked_pipes?: number;
 }
 
