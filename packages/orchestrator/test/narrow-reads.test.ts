@@ -190,21 +190,6 @@ test("a source's backups of a period are read without the others", async () => {
   expect(rows).toEqual({ backups: 5 });
 });
 
-test("a page of the API log reads each of its rows once", async () => {
-  const owner = await service.signIn(org);
-  const ids = Array.from({ length: 30 }, () => newId("apiLog"));
-  await service.pool.query(
-    `insert into api_logs (id, org_id, actor_kind, actor_id, method, route, path, status, duration_ms, address, request_id, created_at)
-     select id, $2, 'agent', $3, 'GET', '/v1/sources', '/v1/sources', 200, 5, '127.0.0.1', id, now() from unnest($1::text[]) as id`,
-    [ids, org.id, agent.id],
-  );
-  await service.pool.query("vacuum analyze");
-  const path = `/api/orgs/${org.id}/api-logs?limit=20`;
-  const { answer, rows } = await readBy(path, owner.token, ["api_logs"]);
-  expect(answer.json["items"]).toHaveLength(20);
-  expect(rows).toEqual({ api_logs: 21 });
-});
-
 test("a proof in the newest head reads nothing of the unfinished tile", async () => {
   const other = await service.attach(await service.addOrg());
   await appendLeaves(service.pool, other.orgId, 600);

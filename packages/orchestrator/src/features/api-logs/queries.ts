@@ -29,18 +29,20 @@ export async function listApiLogs(
   ids: Ids,
   limit: number,
 ): Promise<ListedApiLog[]> {
-  const matching = () => newest(db, orgId, filter, ids, limit);
-  if (actor_id === undefined) return matching().selectAll().execute();
-  const found = db
-    .selectFrom(matching().select("id").where("actor_id", "=", actor_id).as("of_actor"))
-    .select("id")
-    .union(
-      db
-        .selectFrom(matching().select("id").where("impersonator_id", "=", actor_id).as("of_impersonator"))
-        .select("id"),
-    )
-    .orderBy("id", "desc")
-    .limit(limit + 1);
+  const matching = () => newestIds(db, orgId, filter, ids, limit);
+  const found =
+    actor_id === undefined
+      ? matching()
+      : db
+          .selectFrom(matching().where("actor_id", "=", actor_id).as("of_actor"))
+          .select("id")
+          .union(
+            db
+              .selectFrom(matching().where("impersonator_id", "=", actor_id).as("of_impersonator"))
+              .select("id"),
+          )
+          .orderBy("id", "desc")
+          .limit(limit + 1);
   return (
     db
       .selectFrom(found.as("found"))
@@ -61,7 +63,7 @@ export async function listApiLogs(
   );
 }
 
-function newest(
+function newestIds(
   db: Database,
   orgId: string,
   filter: Omit<ApiLogFilter, "actor_id">,
@@ -70,6 +72,7 @@ function newest(
 ) {
   let query = db
     .selectFrom("api_logs")
+    .select("id")
     .where("org_id", "=", orgId)
     .where("id", ">=", ids.from)
     .where("id", "<", ids.before);
