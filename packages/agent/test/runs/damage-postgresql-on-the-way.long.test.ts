@@ -138,6 +138,11 @@ const RARER: readonly (readonly Damage[])[] = [
       "column order public.spread (other)",
     ],
     [
+      "a generated column in another place on the way",
+      "alter table computed drop twice; alter table computed add twice int generated always as (a * 2) stored",
+      "generated column order public.computed (other)",
+    ],
+    [
       "columns of a foreign table in another order on the way",
       "alter foreign table there drop a; alter foreign table there add a int",
       "column order public.there (other)",

@@ -65,6 +65,7 @@ export const MORE = `
     create table parts_1 partition of parts for values from ('2026-01-01') to ('2027-01-01');
   create index parts_at on parts (d);
   create trigger of_parts before insert on parts for each row execute function touch(); alter table parts_1 disable trigger of_parts;
+    create table computed (a int, twice int generated always as (a * 2) stored, b int); insert into computed (a, b) values (1, 2);
     create table spread (k int, x text, y text) partition by range (k);
   create sequence unused; select setval('unused', 500, false);
   create type names as range (subtype = text, subtype_opclass = text_pattern_ops);

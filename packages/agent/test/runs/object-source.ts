@@ -106,6 +106,7 @@ const EVERYTHING = `
   create sequence s.seq start 5 increment 3 cycle;
   create sequence s."it's ""never"" called";
   select nextval('s.seq'), nextval('s.seq');
+  create schema "s.t"; create sequence "s.t".u; create sequence s."t.u"; select setval('"s.t".u', 10), setval('s."t.u"', 20);
   create statistics s.st (dependencies, mcv) on v, n from s.t;
   create table s.pt (id int, d date, primary key (id, d)) partition by range (d);
   create table s.p1 partition of s.pt for values from ('2026-01-01') to ('2027-01-01');

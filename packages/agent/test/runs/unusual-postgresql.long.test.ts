@@ -6,6 +6,8 @@ import { moreRestored } from "../../src/engines/postgresql/content/more-objects.
 import { LOADING_ROLE } from "../../src/engines/postgresql/database/loading-role.ts";
 import { PsqlSession } from "../../src/engines/postgresql/connection/psql-session.ts";
 import { programsIn } from "../../src/processes/run-program.ts";
+import { expectedObjects } from "../../src/engines/content/compare-objects.ts";
+import { leftOutAtSource } from "../../src/engines/postgresql/content/not-looked-at.ts";
 import { backUp, testBackup } from "./back-and-test.ts";
 import { makeTestPlace, reseal, type TestPlace } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
@@ -376,17 +378,37 @@ test("what no dump has, and grants on extensions' objects, are named", async () 
       await named(`create index unfinished on kept (parent); update pg_index set indisvalid = false where indexrelid = 'unfinished'::regclass;
       alter table kept disable trigger all;
       create table of_extension (n int); insert into of_extension values (1); alter extension pg_trgm add table of_extension;
+      create sequence of_numbers; select setval('of_numbers', 7); create sequence of_none; alter extension pg_trgm add sequence of_numbers; alter extension pg_trgm add sequence of_none;
       create table information_schema.of_server (n int); insert into information_schema.of_server values (1);
       grant execute on function similarity(text, text) to unheard;`);
     for (const each of [
       "information_schema.of_server (not_in_dump)",
       "public.of_extension (not_in_dump)",
+      "public.of_numbers (not_in_dump)",
       "switched off triggers of constraints that no dump has",
       "objects in pg_catalog or information_schema that no dump has",
       "invalid indexes that no dump has",
       " objects compared, not compared: all of the kind grants on extension objects",
     ])
       expect(summary).toContain(each);
+    expect(summary).not.toContain("of_none");
+    // As an extension does whose sequence has a value that a dump keeps.
+    server.sql(
+      `\\connect unheard
+      update pg_extension set extconfig = array['of_numbers'::regclass], extcondition = array[''] where extname = 'pg_trgm';
+      create table spans (span int4range, exclude using gist ((span + int4range(0, 1)) with &&)); alter index spans_expr_excl alter column 1 set statistics 44;
+      create table whole (n int) partition by list (n); create table part partition of whole for values in (1); update pg_inherits set inhdetachpending = true where inhrelid = 'part'::regclass;`,
+    );
+    const { sourceMetadata } = await backUp(place, of("unheard"));
+    const { content } = sourceMetadata as { content?: { not_compared: { named: unknown[] } } };
+    expect(content?.not_compared.named).toContainEqual({ name: "public.of_numbers", why: "extension_table" });
+    const expected = expectedObjects(sourceMetadata as never);
+    expect(expected === null ? [] : leftOutAtSource(expected)).toEqual(
+      expect.arrayContaining([
+        "partitions whose detaching did not end, which no dump has",
+        "statistics targets of exclusion constraints that no dump has",
+      ]),
+    );
   } finally {
     server.sql("drop database unheard; drop role unheard");
   }

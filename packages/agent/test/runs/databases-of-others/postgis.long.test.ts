@@ -56,7 +56,10 @@ test("a town in PostGIS comes back with every row and every object compared but 
     "topology.topology",
   ]);
   // Rows that the extension's own script makes.
-  expect(named("not_in_dump").filter((name) => !name.startsWith("tiger."))).toEqual([]);
+  expect(named("not_in_dump").filter((name) => !/^(?:tiger\.|public\.us_)/.test(name))).toEqual([
+    // A restored database begins again with the number 1, which a topology has.
+    "topology.topology_id_seq",
+  ]);
   expect(named("extension_table").length + named("not_in_dump").length).toBe(not_compared.count);
   expect(observedOf(tested, "content")).toMatchObject({
     tables,

@@ -24,7 +24,7 @@ import {
   ownersNotCompared,
   unrestoredNotCompared,
 } from "./not-looked-at.ts";
-import { databaseObjects, OBJECTS_WORDS, RESTORED_OBJECTS } from "./objects.ts";
+import { databaseObjects, OBJECTS_WORDS, RESTORED_OBJECTS, withEarlierNames } from "./objects.ts";
 import type { ArchiveContent } from "./read-archive.ts";
 import { catalogueTables, RESTORED_CONTENT_TABLES } from "./tables.ts";
 
@@ -91,7 +91,8 @@ async function compareItsObjects(
   const { objects, more } = listed;
   if (isTimedOut(objects) || more === null) return [];
   const hasUnrestored = expectedObjects(metadata, "unrestored") !== null;
-  const found = [...listedLike(expected, hasUnrestored, objects, key), ...more];
+  const all = [...listedLike(expected, hasUnrestored, objects, key), ...more];
+  const found = expected.version < 5 ? withEarlierNames(all) : all;
   return [
     compareObjects(found, { ...expected, leftOut: [] }, key, {
       of,

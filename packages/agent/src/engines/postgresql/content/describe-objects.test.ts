@@ -5,7 +5,7 @@ import { type DatabaseObject, MAX_NAMED, objectsMetadata } from "../../content/t
 import { describeObjects } from "./describe-objects.ts";
 import { listedThen } from "./earlier-objects.ts";
 import { MORE_KINDS, MORE_OBJECTS, valueDefinition } from "./more-objects.ts";
-import { databaseObjects, OBJECTS_WORDS as words } from "./objects.ts";
+import { databaseObjects, OBJECTS_WORDS as words, withEarlierNames } from "./objects.ts";
 
 const key = randomBytes(32);
 
@@ -45,7 +45,7 @@ test("an unexpected kind is a difference too", () => {
 test("an object that somebody changed during the dump is not compared", () => {
   const [before, after] = [listed([object("view", "v")]), listed([object("view", "v", "another")])];
   expect(describeObjects(before, after, [], key)).toBeNull();
-  expect(describeObjects(before, before, [], key)).toMatchObject({ v: 4 });
+  expect(describeObjects(before, before, [], key)).toMatchObject({ v: 5 });
   // Nothing is known either if the server or the dump did not tell.
   expect(describeObjects(listed(null), before, [], key)).toBeNull();
   expect(describeObjects(before, before, null, key)).toBeNull();
@@ -115,10 +115,42 @@ test.each([
   });
 });
 
+test("two sequences whose names have full stops are not mistaken for each other", () => {
+  const sequences = [
+    { schema: "a.b", sequence: "c", value: "10", start: null },
+    { schema: "a", sequence: "b.c", value: "20", start: null },
+  ] as const;
+  const inCopy = ['"a.b"."c"', '"a"."b.c"'].map((name, at) => ({
+    ...object("sequence_value", name),
+    definition: valueDefinition(sequences[at]!.value),
+  }));
+  const atSource = listed(inCopy);
+  const objects = describeObjects(atSource, atSource, sequences, key);
+  const expected = expectedObjects({ content: { objects } } as never);
+  if (expected === null) throw new Error("nothing to compare with");
+  const context = { of: null, duration_ms: 1, words };
+  expect(compareObjects(inCopy, expected, key, context)).toMatchObject({ result: "passed" });
+  const exchanged = inCopy.map((each, at) => ({ ...each, definition: inCopy[1 - at]!.definition }));
+  expect(compareObjects(exchanged, expected, key, context)).toMatchObject({ observed: { differing: 2 } });
+});
+
+test("earlier agents signed such names without quotes", () => {
+  const names = ['"a.b"."c"', '"a"."b.""c"', "s.ids", '"a"."b"'].map((name) =>
+    object("sequence_value", name),
+  );
+  expect(withEarlierNames([...names, object("type", '"a.b".c')]).map(({ name }) => name)).toEqual([
+    "a.b.c",
+    'a.b."c',
+    "s.ids",
+    '"a"."b"',
+    '"a.b".c',
+  ]);
+});
+
 test("a tester that knows only the first version finds no count, so it compares nothing", () => {
   const source = listed([object("view", "v")]);
   const objects = describeObjects(source, source, [], key);
-  expect(objects).toMatchObject({ v: 4, total: 1 });
+  expect(objects).toMatchObject({ v: 5, total: 1 });
   expect(objects).not.toHaveProperty("count");
 });
 
@@ -130,7 +162,7 @@ test("metadata that make no sense are not compared", () => {
     { count: -1, sha256: "a".repeat(64) },
     { count: 1, sha256: "a" },
     { v: 2, count: 1, sha256: "a".repeat(64) },
-    { v: 5, count: 1, total: 1, sha256: "a".repeat(64) },
+    { v: 6, count: 1, total: 1, sha256: "a".repeat(64) },
   ])
     expect(expectedObjects({ content: { objects } } as never)).toBeNull();
   const odd = { count: 1, sha256: "a".repeat(64), kinds: { "": 1, view: null }, named: [1, ["view"], {}] };

@@ -27,7 +27,13 @@ import { type DumpedBy, isUnrestored, notLookedFor, SUBSCRIPTION } from "../unre
 import { rowsOf } from "../schema.ts";
 import { majorOf } from "../connection/version.ts";
 import { MORE_KINDS, MORE_OBJECTS, sequenceStart, undumpedText, valueDefinition } from "./more-objects.ts";
-import { databaseObjects, SEQUENCE_VALUE, SOURCE_OBJECTS } from "./objects.ts";
+import {
+  databaseObjects,
+  sequenceName,
+  SEQUENCE_VALUE,
+  SOURCE_OBJECTS,
+  withEarlierNames,
+} from "./objects.ts";
 
 const LISTING_MS = 60_000;
 /** A view that is being changed is locked. pg_dump may wait for it, but this must not. */
@@ -141,7 +147,7 @@ export function describeObjects(
   const listed = unchanged(before.objects, after.objects);
   const more = unchanged(before.more, after.more);
   if (listed === null) return null;
-  const values = new Map(sequences.map((each) => [`${each.schema}.${each.sequence}`, each]));
+  const values = new Map(sequences.map((each) => [sequenceName(each.schema, each.sequence), each]));
   const inDump = listed.flatMap((object) => {
     if (object.kind !== SEQUENCE_VALUE) return [object];
     const sequence = values.get(object.name);
@@ -153,12 +159,12 @@ export function describeObjects(
   });
   if (more === null)
     return {
-      ...exactObjectsMetadata(inDump, key),
+      ...exactObjectsMetadata(withEarlierNames(inDump), key),
       left_out: MORE_KINDS.map((kind) => [kind, null] as const),
     };
   const dumped = more.filter(({ kind }) => undumpedText(kind) === null);
   const undumped = new Set(more.flatMap(({ kind }) => (undumpedText(kind) === null ? [] : [kind])));
-  const signed = { ...exactObjectsMetadata([...inDump, ...dumped], key), v: 4 as const };
+  const signed = { ...exactObjectsMetadata([...inDump, ...dumped], key), v: 5 as const };
   return undumped.size === 0
     ? signed
     : { ...signed, left_out: [...undumped].map((kind) => [kind, null] as const) };

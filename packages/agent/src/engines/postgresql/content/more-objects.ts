@@ -4,9 +4,12 @@ import type { PsqlSession } from "../connection/psql-session.ts";
 import { LOADING_ROLE } from "../database/loading-role.ts";
 import { isTimedOut, ownOutput } from "../copy/query-copy.ts";
 import { FIRST_OWN_OID, notOfExtension, OWN_SCHEMAS, rowsOf, SORTED } from "../schema.ts";
-import { databaseObjects, IS_UNDUMPED, LISTING, OWN_RELATION } from "./objects.ts";
+import { databaseObjects, IS_UNDUMPED, LISTING, OWN_RELATION, SEQUENCE_NAME } from "./objects.ts";
 
-/** What the third version of `content.objects` lists besides `objects.ts`, and the fourth more. */
+/**
+ * What the third version of `content.objects` lists besides `objects.ts`, and the fourth and the
+ * fifth more.
+ */
 
 /** The definition of this kind is the next value of a sequence that gave none yet. */
 export const SEQUENCE_START = "sequence_start";
@@ -15,6 +18,8 @@ const UNDUMPED: ReadonlyMap<string, string> = new Map([
   ["undumped_comment", "comments that no dump has"],
   ["undumped_trigger", "switched off triggers of constraints that no dump has"],
   ["undumped_index", "invalid indexes that no dump has"],
+  ["undumped_detaching", "partitions whose detaching did not end, which no dump has"],
+  ["undumped_statistics", "statistics targets of exclusion constraints that no dump has"],
   ["undumped_object", "objects in pg_catalog or information_schema that no dump has"],
 ]);
 
@@ -31,10 +36,10 @@ const OWN = (from: string, catalog: string, namespace: string): string =>
   `from ${catalog} ${from} join pg_namespace n on n.oid = ${from}.${namespace} where ${OWN_SCHEMAS} and ${notOfExtension(catalog, `${from}.oid`)}`;
 
 /**
- * The digest of a table's content covers the order of its columns, so only tables without rows of
- * their own are listed for it. A restore gives a table that inherits columns its parents' first.
- * Most of the others only a superuser may create. None has an expression that the
- * server prints.
+ * The digest of a table's content covers the order of its columns, but for generated ones. So only
+ * tables with such columns, or without rows of their own, are listed for it. A restore gives a
+ * table that inherits columns its parents' first. Most of the others only a superuser may create.
+ * None has an expression that the server prints.
  */
 export const MORE_OBJECTS = `
   with relation as (
@@ -44,6 +49,10 @@ export const MORE_OBJECTS = `
   ), object(kind, name, exact, printed) as (
     select 'column_order', name, json_build_array((select json_agg(attname order by attnum) from pg_attribute a where a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped)), ''
     from relation r where relkind in ('p', 'f') and (relispartition or not exists (select from pg_inherits where inhrelid = r.oid))
+    union all
+    select 'generated_column_order', name, json_build_array((select json_agg(attname order by attnum) from pg_attribute a where a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped)), ''
+    from relation r where relkind = 'r' and (relispartition or not exists (select from pg_inherits where inhrelid = r.oid))
+      and exists (select from pg_attribute a where a.attrelid = r.oid and a.attgenerated <> '' and not a.attisdropped)
     union all
     select 'index_column', format('%I.%I %s', n.nspname, i.relname, a.attnum), json_build_array(to_jsonb(a)->>'attstattarget'), ''
     from relation r join pg_index x on x.indrelid = r.oid join pg_class i on i.oid = x.indexrelid join pg_namespace n on n.oid = i.relnamespace join pg_attribute a on a.attrelid = i.oid
@@ -69,6 +78,11 @@ export const MORE_OBJECTS = `
     union all
     select 'undumped_index', i.relname::text, json_build_array(), '' from relation r join pg_index x on x.indrelid = r.oid join pg_class i on i.oid = x.indexrelid
     where not x.indisvalid and i.relkind <> 'I'
+    union all
+    select 'undumped_detaching', r.name, json_build_array(), '' from relation r join pg_inherits i on i.inhrelid = r.oid where to_jsonb(i)->>'inhdetachpending' = 'true'
+    union all
+    select 'undumped_statistics', i.relname::text, json_build_array(), '' from relation r join pg_index x on x.indrelid = r.oid join pg_class i on i.oid = x.indexrelid
+    where x.indisexclusion and exists (select from pg_attribute a where a.attrelid = i.oid and coalesce((to_jsonb(a)->>'attstattarget')::int, -1) <> -1)
     union all
     select 'undumped_object', concat('function ', p.proname), json_build_array(), '' ${IN_SERVERS_SCHEMA("p", "pg_proc", "pronamespace")}
     union all
@@ -125,7 +139,10 @@ export const MORE_OBJECTS = `
   )
   ${LISTING}`;
 
-/** Those of these kinds that the third version does not list. */
+/** Those of these kinds that the fourth version does not list. */
+const OF_FIFTH_VERSION: readonly string[] = ["generated_column_order"];
+
+/** Those that the third version lists neither. */
 const OF_FOURTH_VERSION: readonly string[] = [
   "not_null",
   "toast_options",
@@ -155,6 +172,7 @@ export const MORE_KINDS: readonly string[] = [
   SEQUENCE_START,
   ...UNDUMPED.keys(),
   ...OF_FOURTH_VERSION,
+  ...OF_FIFTH_VERSION,
 ];
 
 /**
@@ -177,7 +195,7 @@ const ADDED_TO_EXTENSIONS = `
  * it has left out those of extensions, which the loading role may not read.
  */
 const SEQUENCES_TO_READ = `
-  select json_build_array(string_agg(format('select json_build_array(%L, last_value::text) from %I.%I where not is_called', nspname || '.' || relname, nspname, relname), ' union all '))
+  select json_build_array(string_agg(format('select json_build_array(%L, last_value::text) from %I.%I where not is_called', ${SEQUENCE_NAME("nspname", "relname")}, nspname, relname), ' union all '))
   from (select own.*, row_number() over (order by own.oid) / 100 as part
     from (select n.nspname, c.relname, c.oid from pg_class c join pg_namespace n on n.oid = c.relnamespace where ${OWN_RELATION("'S'")} offset 0) own
     where pg_sequence_last_value(own.oid) is null) unused
@@ -202,7 +220,11 @@ export async function moreRestored(
     if (isTimedOut(read)) return null;
     for (const [name = "", value = ""] of rowsOf(ownOutput(read))) starts.push(sequenceStart(name, value));
   }
-  const unlisted = new Set([...UNDUMPED.keys(), ...(version < 4 ? OF_FOURTH_VERSION : [])]);
+  const unlisted = new Set([
+    ...UNDUMPED.keys(),
+    ...(version < 4 ? OF_FOURTH_VERSION : []),
+    ...(version < 5 ? OF_FIFTH_VERSION : []),
+  ]);
   const objects = databaseObjects(ownOutput(listed)).filter(({ kind }) => !unlisted.has(kind));
   return [...objects, ...starts, ...databaseObjects(ownOutput(added))];
 }

@@ -1,5 +1,6 @@
 import type { ObjectsWords } from "../../../checks/index.ts";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
+import { quotedName, unquotedName } from "../../quoted-name.ts";
 import { asReadBack } from "../printed/printed-sql.ts";
 import { FIRST_OWN_OID, notOfExtension, OWN_SCHEMAS, rowsOf, SORTED } from "../schema.ts";
 
@@ -8,6 +9,35 @@ import { FIRST_OWN_OID, notOfExtension, OWN_SCHEMAS, rowsOf, SORTED } from "../s
  * while a snapshot is held.
  */
 export const SEQUENCE_VALUE = "sequence_value";
+
+/**
+ * The name of a sequence in the kinds of its values. A full stop in a name is no other than the one
+ * between two, so such names are in quotes. Before the fifth version they were not.
+ */
+export function sequenceName(schema: string, sequence: string): string {
+  return isDotted(schema) || isDotted(sequence)
+    ? `${quotedName(schema)}.${quotedName(sequence)}`
+    : `${schema}.${sequence}`;
+}
+
+const isDotted = (name: string): boolean => name.includes(".");
+
+/** The same in SQL. */
+export const SEQUENCE_NAME = (schema: string, sequence: string): string =>
+  `case when strpos(${schema} || ${sequence}, '.') = 0 then ${schema} || '.' || ${sequence} else
+    format('"%s"."%s"', replace(${schema}, '"', '""'), replace(${sequence}, '"', '""')) end`;
+
+/** The objects with the names of sequences as before the fifth version. */
+export function withEarlierNames(objects: readonly DatabaseObject[]): readonly DatabaseObject[] {
+  return objects.map((object) => {
+    const [, schema, sequence] = object.kind.startsWith("sequence_") ? (QUOTED.exec(object.name) ?? []) : [];
+    if (schema === undefined || sequence === undefined) return object;
+    const [namespace, name] = [unquotedName(schema), unquotedName(sequence)];
+    return isDotted(namespace) || isDotted(name) ? { ...object, name: `${namespace}.${name}` } : object;
+  });
+}
+
+const QUOTED = /^("(?:[^"]|"")+")\.("(?:[^"]|"")+")$/;
 
 export const OWN_RELATION = (kinds: string): string =>
   `c.relkind in (${kinds}) and ${OWN_SCHEMAS} and ${notOfExtension("pg_class", "c.oid")}`;
@@ -124,7 +154,7 @@ const OBJECTS = (sequenceValue: string, listing = LISTING): string => `
        where d.classid = 'pg_class'::regclass and d.objid = r.oid and d.refclassid = 'pg_class'::regclass and d.deptype in ('a', 'i') and d.refobjsubid > 0)), ''
     from relation r join pg_sequence s on s.seqrelid = r.oid
     union all
-    select '${SEQUENCE_VALUE}', n.nspname || '.' || r.relname, json_build_array(${sequenceValue}), ''
+    select '${SEQUENCE_VALUE}', ${SEQUENCE_NAME("n.nspname", "r.relname")}, json_build_array(${sequenceValue}), ''
     from relation r join pg_namespace n on n.oid = r.relnamespace where r.relkind = 'S'
     union all
     select 'statistics', format('%I.%I', n.nspname, x.stxname), json_build_array(coalesce(to_jsonb(x)->>'stxstattarget', '-1')), pg_get_statisticsobjdef(x.oid)

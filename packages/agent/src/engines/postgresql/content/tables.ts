@@ -68,7 +68,8 @@ export function catalogueTables(output: string): CatalogueTable[] {
 /**
  * Kind and name of the other data, which is not compared. A dump has no rows of a table that
  * belongs to an extension, unless the extension says that they are its settings, nor of one in a
- * schema of the server.
+ * schema of the server. The same holds for the next value of an extension's sequence, which nobody
+ * has to note that was never used.
  */
 export const NOT_COMPARED = `
   select json_build_array(kind, name) from (
@@ -77,12 +78,17 @@ export const NOT_COMPARED = `
     where c.relkind in ('f', 'm') and ${OWN_SCHEMAS} and ${notOfExtension("pg_class", "c.oid")}
     union all
     select 'extension_table', format('%I.%I', n.nspname, c.relname)
-    from pg_extension e, unnest(e.extconfig) config(oid) join pg_class c on c.oid = config.oid and c.relkind = 'r' join pg_namespace n on n.oid = c.relnamespace
+    from pg_extension e, unnest(e.extconfig) config(oid) join pg_class c on c.oid = config.oid and c.relkind in ('r', 'S') join pg_namespace n on n.oid = c.relnamespace
     union all
     select 'not_in_dump', format('%I.%I', n.nspname, c.relname)
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where c.relkind = 'r' and c.oid >= 16384 and pg_relation_size(c.oid) > 0 and not exists (select from pg_extension where c.oid = any (extconfig))
       and (n.nspname in ('pg_catalog', 'information_schema') or not ${notOfExtension("pg_class", "c.oid")})
+    union all
+    select 'not_in_dump', format('%I.%I', n.nspname, c.relname)
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where c.relkind = 'S' and c.oid >= 16384 and not exists (select from pg_extension where c.oid = any (extconfig)) and not ${notOfExtension("pg_class", "c.oid")}
+      and case when has_sequence_privilege(c.oid, 'USAGE, SELECT') then pg_sequence_last_value(c.oid) is not null else true end
     union all
     select 'generated_column', format('%I.%I.%I', n.nspname, c.relname, a.attname)
     from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid
