@@ -22,8 +22,8 @@ export interface ObjectsMetadata extends ObjectDigests {
 export interface ExactObjectsMetadata extends ObjectDigests {
   /**
    * Of `objects`. 3: with those of PostgreSQL's `more-objects.ts`. 4 and 5: with more of these. 5
-   * also of SQLite, see `sqlite/content/objects.ts`, of MongoDB, see `mongodb/exact-objects.ts`, and
-   * of MariaDB and MySQL, see `mariadb/content/expected-objects.ts`.
+   * also of SQLite, see `sqlite/content/objects.ts`, of MongoDB, see `mongodb/exact-objects.ts`,
+   * and of MariaDB and MySQL, see `mariadb/content/expected-objects.ts`.
    * Of `unrestored`. 3: with the settings of the database. 4: with its comment and its limits.
    * 5: with its locale, and with tablespaces.
    * Of `privileges`. 3: with large objects and the owner of the schema `public`. 4: without

@@ -117,8 +117,8 @@ export async function readTests(
   at: Date,
   until: Date | "infinity",
 ): Promise<Map<string, Tests>> {
-  // With `-infinity` and `infinity` as constants, PostgreSQL would expect more rows of an index than
-  // there are of the organisation, by some statistics, and read all of both.
+  // With `-infinity` and `infinity` as constants, PostgreSQL would expect more rows of an index
+  // than there are of the organisation, by some statistics, and read all of both.
   const { rows } = await sql<Tests>`
     select asked.id, ${newestPassed(orgId, proofAgeBefore(at), until)} as passed_id, failing.failed_at,
       newest.happened_at as tested_at

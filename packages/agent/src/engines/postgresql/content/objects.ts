@@ -84,7 +84,7 @@ export const LISTING =
 const MODIFY = (modify: string, final: string): string =>
   `case when a.${final}::oid <> 0 then a.${modify}::text when a.aggkind = 'n' then 'r' when a.aggkind <> 'n' then 'w' end`;
 
-/** The roles of a list of oids, by name; PUBLIC has the oid 0, and a role may have that name too. */
+/** The roles of a list of oids, by name. PUBLIC has the oid 0; a role may have that name too. */
 const ROLES = (oids: string): string =>
   `(select json_agg(case when role = 0 then 'PUBLIC' when rolname = 'PUBLIC' then '"PUBLIC"' else rolname end order by rolname) from unnest(${oids}) role left join pg_roles on pg_roles.oid = role)`;
 

@@ -29,7 +29,7 @@ export class EntryList {
     this.#last = "";
   }
 
-  /** Null if there are too many to be held: restore all entries then, because a part is not enough. */
+  /** Null if there are too many to be held: restore all then, because a part is not enough. */
   end(): string | null {
     if (this.#bytes > this.#max) return null;
     return Buffer.concat([...this.#parts, Buffer.from(this.#last, "latin1")]).toString("latin1");
