@@ -146,6 +146,9 @@ describe("a dump does not choose that its test could not run", () => {
   const raising = (sqlstate: string, message = "x"): string =>
     `do $do$ begin raise sqlstate '${sqlstate}' using message = E'${message}\nLOCATION:  mdextend, md.c:1'; end $do$;`;
 
+  const NOT_HERE =
+    "alter table public.orders owner to not_here; alter default privileges for role pg_monitor grant select on tables to public;";
+
   test.each([
     ["for want of room on the disk", raising("53100"), "SQLSTATE P0001"],
     ["for an error of the system", raising("58030"), "SQLSTATE P0001"],
@@ -158,15 +161,25 @@ describe("a dump does not choose that its test could not run", () => {
     expect(await testIt()).toMatchObject({ result: "failed", reason: expect.stringContaining(said) });
   });
 
-  test("in SQL either", async () => {
+  test.each([
+    ["room on the disk", raising("53100")],
+    ["an extension", raising("0A000", 'extension "x" is not available')],
+    ["a locale", raising("22023", 'could not create locale "x": x')],
+    // The server itself has the same errors for what comes before, which is passed over.
+    ["a role", `${NOT_HERE} ${raising("42704", 'role "x" does not exist')}`],
+    ["rights", `${NOT_HERE} ${raising("42501", 'permission denied to create extension "x"')}`],
+  ])("in SQL either, for want of %s", async (_, statement) => {
     run("pg_dump --file=a.sql postgres");
     const sql = readFileSync(join(directory, "a.sql"), "utf8");
     const last = "-- PostgreSQL database dump complete";
     writeFileSync(
       join(directory, "a.sql"),
-      sql.replace(last, () => `${raising("53100")}\n${last}`),
+      sql.replace(last, () => `${statement}\n${last}`),
     );
-    expect(await testIt()).toMatchObject({ result: "failed", reason: expect.stringContaining("SQLSTATE") });
+    expect(await testIt()).toMatchObject({
+      result: "failed",
+      reason: expect.stringContaining("the dump cannot be loaded (SQLSTATE "),
+    });
   });
 
   test.each([

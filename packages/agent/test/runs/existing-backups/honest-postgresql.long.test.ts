@@ -112,3 +112,25 @@ test("things that only the source's server has are not blamed on the dump, and n
     }
   }
 });
+
+test("neither are an extension and a locale that only its host has", async () => {
+  postgres.sql(`create database afar; create database words;
+    \\connect afar
+    create extension unaccent; update pg_extension set extname = 'only_there' where extname = 'unaccent';
+    \\connect words
+    create collation klingon (locale = 'C.UTF-8');
+    update pg_collation set collcollate = 'tlh_KL.utf8', collctype = 'tlh_KL.utf8' where collname = 'klingon'`);
+  for (const [database, dump, at] of [
+    ["afar", "pg_dump -Fc >a", "EXTENSION - only_there (SQLSTATE 0A000)"],
+    ["afar", "pg_dump -Ft >a", "EXTENSION - only_there (SQLSTATE 0A000)"],
+    ["afar", "pg_dump >a", "EXTENSION - only_there (SQLSTATE 0A000)"],
+    ["words", "pg_dump -Fc >a", "a COLLATION (SQLSTATE 22023)"],
+    ["words", "pg_dump >a", "a COLLATION (SQLSTATE 22023)"],
+  ] as const) {
+    run(dump, { PGDATABASE: database });
+    await expect(testIt(source(), await back(source())), `${dump} ${database}`).rejects.toMatchObject({
+      code: "sandbox_lacks",
+      message: expect.stringContaining(`lacks a feature that the dump needs at ${at}`),
+    });
+  }
+});

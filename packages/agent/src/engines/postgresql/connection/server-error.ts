@@ -5,18 +5,26 @@ const LOOKS = 40;
 const EVERY_MS = 50;
 const LOOKS_FOR_FIRST = 400;
 
+/** The list of a server's errors ends here. */
+export const MAX_ERRORS = 10_000;
+
 /**
  * Whether an error with that SQLSTATE is the server's own. Code of the restored database may raise
  * any SQLSTATE. The server logs an error before it tells the client, and we get the log separately.
- * We can't see the log of a customer's database, so there every error counts as the server's own.
+ * `at`: its place in the list of errors, if the client has seen all of those before. Otherwise some
+ * other error may be the server's own. We can't see the log of a customer's database, so there
+ * every error counts as the server's own.
  */
 export async function isServerError(
   { runtime, errors }: Pick<ScratchServer, "runtime" | "errors">,
   sqlstate: string,
+  at: number | null = null,
 ): Promise<boolean> {
   if (runtime.kind === "uri") return true;
+  const place = at === null || at >= MAX_ERRORS ? null : at;
   for (let look = 0; look < LOOKS; look++) {
-    if (errors.includes(sqlstate)) return true;
+    if (place === null ? errors.includes(sqlstate) : errors[place] === sqlstate) return true;
+    if (place !== null && errors.length > place) return false;
     await delay(EVERY_MS);
   }
   return false;

@@ -94,12 +94,20 @@ export function needsOf(sql: string): Needs {
   return {
     extensions: wantedExtensions(sql),
     roles: policyRoles(sql),
-    statements: (sql.match(/^(?:CREATE|ALTER(?! [^\n]* OWNER TO )|COMMENT) /gm) ?? []).length,
+    statements: countStatements(sql),
     // An archive always lists the database itself.
     isAlone: ALONE.test(sql.replace(/^CREATE DATABASE [^\n]*$/m, "")),
     makesPublic: /^CREATE SCHEMA public;$/m.test(sql),
     settings: settingsOf(sql),
   };
+}
+
+/** Holds none of them, because a dump may have millions. */
+function countStatements(sql: string): number {
+  const beginnings = sql.matchAll(/^(?:CREATE|ALTER(?! [^\n]* OWNER TO )|COMMENT) /gm);
+  let statements = 0;
+  for (const _ of beginnings) statements += 1;
+  return statements;
 }
 
 /**
@@ -222,6 +230,14 @@ const BEYOND: readonly [RegExp, (found: string) => string][] = [
   [/permission denied to ([a-z ]{1,60})/, (what) => `the right to ${what}`],
 ];
 
+/** What that is, for a message. */
+export function lackedRight(line: string): string | undefined {
+  return BEYOND.flatMap(([pattern, say]) => {
+    const match = pattern.exec(line);
+    return match === null ? [] : [say(match[1] ?? "")];
+  })[0];
+}
+
 /** Whether the server's error says that the loading role lacks a right. */
 export function isBeyondLoader(sqlstate: string, message: string): boolean {
   return sqlstate === "42501" || (sqlstate === "42P13" && INTERNAL_STATE.test(message));
@@ -232,13 +248,9 @@ export function isBeyondLoader(sqlstate: string, message: string): boolean {
  * the dump, after a space; said if the server's error does not tell what is needed.
  */
 export function needsSuperuser(sqlstate: string, line: string, where = ""): RunError {
-  const what = BEYOND.flatMap(([pattern, say]) => {
-    const match = pattern.exec(line);
-    return match === null ? [] : [say(match[1] ?? "")];
-  })[0];
   return new RunError(
     "sandbox_lacks",
-    `the dump needs ${what ?? `more rights${where}`} (SQLSTATE ${sqlstate}): the role that loads a dump owns its database and has no other rights. ` +
+    `the dump needs ${lackedRight(line) ?? `more rights${where}`} (SQLSTATE ${sqlstate}): the role that loads a dump owns its database and has no other rights. ` +
       "A dump without it can be tested",
   );
 }

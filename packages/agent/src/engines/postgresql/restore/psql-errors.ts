@@ -18,11 +18,15 @@ const NO_PROBLEM = /^(?:LOCATION|DETAIL|HINT|CONTEXT|QUERY|NOTICE|WARNING|INFO|L
  */
 const OF_A_VALUE = /^(?:CONTEXT|LINE [0-9]+):/;
 
+const OF_SERVER = /^(?:ERROR|FATAL|PANIC): +[0-9A-Z]{5}:/;
+
 /** Finds the first error that counts in what psql says while it loads a dump. */
 export class PlainErrors {
   readonly #schemas: ReadonlySet<string>;
   #first: string | null = null;
   #ofRole: string | null = null;
+  /** How many errors of the server came up to the first that counts. */
+  #seen = 0;
 
   /** `schemas` exist before the dump creates them. */
   constructor(schemas: ReadonlySet<string>) {
@@ -34,13 +38,20 @@ export class PlainErrors {
     return this.#first;
   }
 
+  /** Its place among the server's errors. */
+  get at(): number {
+    return Math.max(0, this.#seen - 1);
+  }
+
   look(line: string): void {
-    if (this.#ofRole !== null && OF_A_VALUE.test(line)) this.#first ??= this.#ofRole;
+    if (this.#first !== null) return;
+    if (this.#ofRole !== null && OF_A_VALUE.test(line)) this.#first = this.#ofRole;
     if (NO_PROBLEM.test(line)) return;
+    if (OF_SERVER.test(line)) this.#seen += 1;
     this.#ofRole = MISSING_ROLE.test(line) ? line : null;
     const schema = EXISTS.exec(line)?.[1];
     const passesOver =
       this.#ofRole !== null || REPLICATION.test(line) || (schema !== undefined && this.#schemas.has(schema));
-    if (!passesOver) this.#first ??= line;
+    if (!passesOver) this.#first = line;
   }
 }

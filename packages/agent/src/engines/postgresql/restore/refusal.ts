@@ -4,7 +4,8 @@ import { diskFullDuringRestore, whyItDied } from "../../disk-full.ts";
 import { RestoreRefused } from "../../engine.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
 import { isBeyondLoader, needsSuperuser } from "../database/loading-role.ts";
-import { missingOnServer } from "./missing-on-server.ts";
+import { lackedByDatabase } from "./lacked-by-database.ts";
+import { isOfMissingLocale, missingExtension, missingOnServer } from "./missing-on-server.ts";
 
 const ARCHIVE_ERROR =
   /pg_restore: error: ((?:could not (?:read|open|find|seek)|unexpected|did not find|input file|corrupt|unsupported|unrecognized|invalid|expected|entry ID|archive)[^\n]*)/;
@@ -61,7 +62,10 @@ export function refusalOf(
     );
   // Only the customer's people can read the log of their throw-away database.
   if (ofArchive === undefined && server.runtime.kind === "uri")
-    return new RestoreRefused(`pg_restore failed${where}; the log of sandbox.database says why`);
+    return (
+      lackedByDatabase(exit.stderr) ??
+      new RestoreRefused(`pg_restore failed${where}; the log of sandbox.database says why`)
+    );
   if (ofArchive !== undefined || sqlstate === undefined) {
     return new RestoreRefused(
       `pg_restore cannot read the dump: ${(ofArchive ?? endedWith(exit)).slice(0, 200)}`,
@@ -112,10 +116,9 @@ export function isLacking(sqlstate: string): boolean {
  * null if it did for another reason. From PostgreSQL 15 on, pg_restore does not name the entry.
  */
 export function whatHostLacks(sqlstate: string, message: string): string | null {
-  const [, extension] = /^extension "([A-Za-z0-9_-]{1,63})" is not available$/.exec(message) ?? [];
-  if (sqlstate === "0A000" && extension !== undefined) return ` at EXTENSION - ${extension}`;
-  const isLocale = /^could not (?:create locale|open collator for locale) "/.test(message);
-  return sqlstate === "22023" && isLocale ? " at a COLLATION" : null;
+  const extension = missingExtension(message);
+  if (sqlstate === "0A000" && extension !== null) return ` at EXTENSION - ${extension}`;
+  return sqlstate === "22023" && isOfMissingLocale(message) ? " at a COLLATION" : null;
 }
 
 /**

@@ -45,6 +45,7 @@ export async function restorePlain(
     throw error;
   });
   const errors = new PlainErrors(schemas);
+  const before = server.errors.length;
   const make = (roles: readonly string[]): Promise<void> => makeRoles(server.run, roles, signal);
   const { exit, end } = await runRestrictedSql(server, withRolesMade(dump.content, make), {
     database,
@@ -64,7 +65,7 @@ export async function restorePlain(
   const sqlstate = /^(?:ERROR|FATAL|PANIC): +([0-9A-Z]{5}):/.exec(first ?? "")?.[1];
   // Code in the dump may raise any SQLSTATE and write lines into its message. What the server
   // itself logged is reliable.
-  const isOwn = sqlstate !== undefined && (await isServerError(server, sqlstate));
+  const isOwn = sqlstate !== undefined && (await isServerError(server, sqlstate, before + errors.at));
   if (server.hasRunFull()) throw diskFullDuringRestore(server);
   const lacked = isOwn ? whatHostLacks(sqlstate, messageIn(first ?? "")) : null;
   if (isOwn && (lacked !== null || isLacking(sqlstate))) throw lacksFeature(sqlstate, lacked ?? "");

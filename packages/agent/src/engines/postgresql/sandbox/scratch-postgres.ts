@@ -7,6 +7,7 @@ import type { ScratchFiles } from "../../scratch-server.ts";
 import { writeInPlace } from "../../../sandboxes/isolation/write-in-place.ts";
 import type { Place, PlaceProgram } from "../../../sandboxes/place.ts";
 import { openProcessPlace } from "../../../sandboxes/process/process-place.ts";
+import { MAX_ERRORS } from "../connection/server-error.ts";
 
 const DISK_FULL = "53100";
 const SUPERUSER = "attestore";
@@ -14,7 +15,6 @@ const SUPERUSER = "attestore";
  * Stands for an error that code of the restored database raised, whatever SQLSTATE that code chose.
  */
 const RAISED = "P0001";
-const MAX_ERRORS = 10_000;
 
 /** A server that is thrown away needs no durability. */
 const SETTINGS: Readonly<Record<string, string>> = {
