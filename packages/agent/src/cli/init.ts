@@ -47,7 +47,7 @@ export const init: Run = async (call) => {
   if (flags.isOn("standalone") && allowRemoteConfig)
     throw new UserError(
       "usage",
-      "--allow-remote-config is for the dashboard, which --standalone has none of",
+      "--allow-remote-config is for the dashboard, which a standalone host does not have",
     );
   if (flags.isOn("standalone")) return await initStandalone(call, layout);
   const url = serviceUrl(flags.text("service") ?? before?.service?.url.href);

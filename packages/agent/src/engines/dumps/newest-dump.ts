@@ -45,7 +45,7 @@ export async function newestDump(
     throw new RunError(
       "dump_failed",
       `${place.where}/${empty.path} is empty, and newer than the newest dump, ${newest.path}: the job that makes the dumps has failed, ` +
-        "so find out why. If the empty file is none of its dumps, remove it, or choose a pattern that leaves it out",
+        "so find out why. If the empty file is not one of its dumps, remove it, or choose a pattern that leaves it out",
     );
   return newest;
 }

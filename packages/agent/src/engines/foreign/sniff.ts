@@ -87,6 +87,6 @@ export function nameOfUnknown(head: Buffer): string {
     return "it is a dump of a whole server by pg_dumpall: dump each database separately";
   return (
     UNKNOWN.find(([beginnings]) => beginnings.some((each) => text.startsWith(each)))?.[1] ??
-    "its first bytes are not of a known format. If it is no dump, choose another by the source's pattern or file"
+    "its first bytes are not of a known format. If it is not a dump, choose another by the source's pattern or file"
   );
 }

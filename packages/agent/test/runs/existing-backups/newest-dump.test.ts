@@ -85,7 +85,7 @@ test.each([
   ["sqlite3 a.db 'create table t (n)' .dump >a.dump", "(.dump): copy the database"],
   ["pg_dump postgres | iconv -t UTF-16 >a.dump", "a byte order mark"],
   [": | gzip >a.dump", "it is empty"],
-  ["echo 0123 a.sql >a.dump", "If it is no dump, choose another"],
+  ["echo 0123 a.sql >a.dump", "If it is not a dump, choose another"],
 ])(
   "a file that cannot be restored here is not registered, and the message says what it is: %s",
   async (command, what) => {
