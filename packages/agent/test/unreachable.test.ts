@@ -1,10 +1,8 @@
-import { createServer } from "node:net";
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { freePort } from "./free-port.ts";
 import { runCli } from "./service/cli.ts";
 
 let base: string;
@@ -12,11 +10,7 @@ let base: string;
 let port: number;
 beforeAll(async () => {
   base = mkdtempSync(join(tmpdir(), "attestore-unreachable-"));
-  const taken = createServer().listen(0, "127.0.0.1");
-  await once(taken, "listening");
-  ({ port } = taken.address() as AddressInfo);
-  taken.close();
-  await once(taken, "close");
+  port = await freePort();
 });
 afterAll(() => rmSync(base, { recursive: true }));
 

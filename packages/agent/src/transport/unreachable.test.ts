@@ -1,21 +1,13 @@
 import { once } from "node:events";
-import { connect, createServer, type AddressInfo } from "node:net";
+import { connect } from "node:net";
 import { afterEach, expect, it, vi } from "vitest";
+import { freePort } from "../../test/free-port.ts";
 import { unreachable } from "./unreachable.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
-async function unusedPort(): Promise<number> {
-  const taken = createServer().listen(0, "127.0.0.1");
-  await once(taken, "listening");
-  const { port } = taken.address() as AddressInfo;
-  taken.close();
-  await once(taken, "close");
-  return port;
-}
-
 it("a proxy whose name has several addresses, none of which can be reached, is named as the proxy", async () => {
-  const port = await unusedPort();
+  const port = await freePort();
   vi.stubEnv("HTTPS_PROXY", `http://proxy.test:${port}`);
   const addresses = ["127.0.0.1", "127.0.0.2"].map((address) => ({ address, family: 4 }));
   const socket = connect({

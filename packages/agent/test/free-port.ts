@@ -1,0 +1,1 @@
+export { freePort } from "../../../tests/e2e/harness/free-port.ts";
