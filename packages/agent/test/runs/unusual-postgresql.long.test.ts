@@ -340,6 +340,18 @@ test("options that a dump has in another order pass, and comments and grants tha
   expect(named).toMatch(/objects compared, not compared: all of the kind grants on system objects; /);
 });
 
+test("a setting with which a restore reads NULLs in arrays as texts fails the test, because pg_restore -C does so too", async () => {
+  server.sql(`create database arrays template template0;
+    \\connect arrays
+    create table lists (list text[]); insert into lists values ('{a,null}');
+    alter database arrays set array_nulls = off`);
+  const tested = await testBackup(place, server.source, await backUp(place, of("arrays")));
+  expect(tested.reason).toContain("the content of public.lists differs from the dump");
+  server.sql("alter database arrays reset array_nulls");
+  const right = await testBackup(place, server.source, await backUp(place, of("arrays")));
+  expect(right.reason).toBeUndefined();
+});
+
 test("a collation of a locale that this host lacks could not run, and is not blamed on the dump", async () => {
   server.sql(`create database klingon template template0;
     \\connect klingon
