@@ -46,8 +46,9 @@ export async function listApiLogs(
   return (
     db
       .selectFrom(found.as("found"))
-      // One at a time by the key, instead of reading all in the hope of finding these. If all columns
-      // were asked for at once, PostgreSQL would walk over all rows for a filter of which few are.
+      // One at a time by the key, instead of reading all in the hope of finding these. If all
+      // columns were asked for at once, PostgreSQL would walk over all rows for a filter of which
+      // few are.
       .innerJoinLateral(
         (from) =>
           from
