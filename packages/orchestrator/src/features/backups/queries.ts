@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import type { Database } from "../../platform/database/schema.ts";
 import type { Backup } from "./store.ts";
 import { LAST_CLEAN, LISTED_BACKUP_COLUMNS, LISTED_METADATA } from "./store.ts";
+import { CLOCKS_DIFFER_MS } from "../sources/read-tests.ts";
 
 export interface BackupFilter {
   source_id?: string;
@@ -11,8 +12,6 @@ export interface BackupFilter {
 }
 
 const FILTERS = ["source_id", "agent_id", "status"] as const;
-
-const CLOCKS_DIFFER_MS = 3_600_000;
 
 /**
  * One hour, as for `registered_late`, and one more for clocks that differ: a backup that isn't late
