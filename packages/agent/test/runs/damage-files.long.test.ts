@@ -180,7 +180,7 @@ test("links between the names of a pipe, which tar does not archive, are named",
   const tree = otherTree("mkfifo fifo one; ln fifo letters/second; ln fifo letters/third");
   const tested = await testIt(await back(tree));
   expect(tested.reason).toBeUndefined();
-  expect(comparedContentText(tested.checks)).toContain("links between 3 names of pipes, which no backup has");
+  expect(comparedContentText(tested.checks)).toContain("links of 3 names of pipes, which no backup has");
   table.says("two names of one pipe at the source", "named as not compared");
 });
 

@@ -66,7 +66,9 @@ export function compareAttributes(
   if (signed.sockets !== undefined)
     notCompared.push(`${plural(signed.sockets, "socket")} at the source, which no backup has`);
   if (signed.linked_pipes !== undefined)
-    notCompared.push(`links between ${signed.linked_pipes} names of pipes, which no backup has`);
+    notCompared.push(
+      `links of ${plural(signed.linked_pipes, "name of a pipe", "names of pipes")}, which no backup has`,
+    );
   if (signed.unread !== undefined)
     notCompared.unshift("ACLs and extended attributes that tar could not read at the source");
   return attributesCheck({ compared, notCompared, duration_ms });

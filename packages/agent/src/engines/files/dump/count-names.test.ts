@@ -1,8 +1,10 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { ALL_PASSED, dumpTree, inferred, makePlace, restoreTree } from "../../../../test/files/round-trip.ts";
+import { countNames } from "./count-names.ts";
 import { unreadableFiles } from "./unreadable-files.ts";
 
 let place: ReturnType<typeof makePlace>;
@@ -57,4 +59,18 @@ it.each(["letter", "pipe", "inner"])("a tar that leaves out a name without a wor
     code: "dump_failed",
     message: expect.stringMatching(/^tar archived [35] of the 6 names in .* and said nothing/) as string,
   });
+});
+
+it("names are counted while a program makes and removes pipes", async () => {
+  const making = `while :; do mkfifo ${"a b c d e f g h".replaceAll(/\w/g, `${source}/$&`)}; rm -f ${source}/?; done`;
+  const program = spawn("sh", ["-c", making], { stdio: "ignore" });
+  try {
+    let seen = 0;
+    for (let round = 0; seen < 50 && round < 20_000; round += 1)
+      seen += (await countNames(source, new AbortController().signal)).files;
+    expect(seen).toBeGreaterThanOrEqual(50);
+  } finally {
+    program.kill("SIGKILL");
+    await once(program, "close");
+  }
 });

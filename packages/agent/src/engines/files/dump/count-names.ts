@@ -14,7 +14,7 @@ export interface Names {
   readonly files: number;
   /** No archive has them. */
   readonly sockets: number;
-  /** Names of pipes that have several. tar archives each as a pipe of its own. */
+  /** Names of pipes that have more links. tar archives each name as a pipe of its own. */
   readonly linkedPipes: number;
 }
 
@@ -27,8 +27,7 @@ export interface Names {
  * directories.
  */
 export async function countNames(root: string, signal: AbortSignal): Promise<Names> {
-  const counts = { directories: 0, files: 0, sockets: 0 };
-  const pipes = new Map<string, number>();
+  const counts = { directories: 0, files: 0, sockets: 0, linkedPipes: 0 };
   const digest = createHash("sha256");
   const paths = await TreePaths.of(root);
   try {
@@ -47,22 +46,29 @@ export async function countNames(root: string, signal: AbortSignal): Promise<Nam
           if (item.isDirectory()) directories.push(item.name);
           else {
             counts[item.isSocket() ? "sockets" : "files"] += 1;
-            if (!item.isFIFO()) continue;
-            const pipe = await lstat(await paths.at(path === "." ? item.name : `${path}/${item.name}`), {
-              bigint: true,
-            });
-            const key = `${pipe.dev} ${pipe.ino}`;
-            if (pipe.nlink > 1n) pipes.set(key, (pipes.get(key) ?? 0) + 1);
+            if (item.isFIFO() && (await hasLinks(await paths.at(below(path, item.name)))))
+              counts.linkedPipes += 1;
           }
       } catch (error) {
         // tar reports this and names the directory.
         if (errorCode(error) !== "EACCES") throw error;
       }
-      for (const each of directories.sort().reverse()) waiting.push(path === "." ? each : `${path}/${each}`);
+      for (const each of directories.sort().reverse()) waiting.push(below(path, each));
     }
   } finally {
     await paths.close();
   }
-  const linkedPipes = [...pipes.values()].filter((names) => names > 1).reduce((sum, names) => sum + names, 0);
-  return { ...counts, linkedPipes, digest: digest.digest("hex") };
+  return { ...counts, digest: digest.digest("hex") };
+}
+
+const below = (path: string, name: string): string => (path === "." ? name : `${path}/${name}`);
+
+async function hasLinks(pipe: string | Buffer): Promise<boolean> {
+  try {
+    return (await lstat(pipe)).nlink > 1;
+  } catch (error) {
+    // It was removed since, which the directory's time tells.
+    if (errorCode(error) === "ENOENT") return false;
+    throw error;
+  }
 }
