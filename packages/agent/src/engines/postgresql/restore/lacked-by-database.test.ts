@@ -1,20 +1,10 @@
 import { expect, test } from "vitest";
+import { serverWithoutPrograms } from "../../../../test/runs/server-without-programs.ts";
 import { RestoreRefused } from "../../engine.ts";
-import type { ScratchServer } from "../../scratch-server.ts";
 import { missingOnServer } from "./missing-on-server.ts";
 import { refusalOf } from "./refusal.ts";
 
-const DATABASE: ScratchServer = {
-  runtime: { kind: "uri", engine: "postgresql", engine_version: "15.20" },
-  run: () => {
-    throw new Error("no program runs");
-  },
-  files: null,
-  errors: [],
-  hasRunFull: () => false,
-  hasDied: () => false,
-  close: () => Promise.resolve(),
-};
+const DATABASE = serverWithoutPrograms("uri");
 
 const refusal = (stderr: string) => refusalOf({ code: 1, signal: null, stderr }, DATABASE, undefined);
 const query = (error: string, more = ""): string =>

@@ -1,19 +1,9 @@
 import { expect, test } from "vitest";
-import type { ScratchServer } from "../../scratch-server.ts";
+import { serverWithoutPrograms } from "../../../../test/runs/server-without-programs.ts";
 import { RestoreRefused } from "../../engine.ts";
 import { refusalOf } from "./refusal.ts";
 
-const SERVER: ScratchServer = {
-  runtime: { kind: "process", engine: "postgresql", engine_version: "15.20" },
-  run: () => {
-    throw new Error("no program runs");
-  },
-  files: null,
-  errors: [],
-  hasRunFull: () => false,
-  hasDied: () => false,
-  close: () => Promise.resolve(),
-};
+const SERVER = serverWithoutPrograms("process");
 
 test.each([
   [
